@@ -8,7 +8,10 @@ import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
 const architectures: Record<string, string> = { x64: "amd64", arm64: "arm64" };
-/** The agent's sources and data. It shares the contract with the Worker, how signed statements and lists of packages are read, and deltas. */
+/**
+ * The agent's sources and data. With the Worker, it shares the contract, deltas, and how signed statements and lists of packages
+ * are read.
+ */
 const attest = ["envelope", "dsse", "package-list"].map((name) => `src/lib/attest/${name}.ts`);
 const parts = [
   "builder-agent/src",

@@ -10,7 +10,7 @@ export interface Fault {
   name: string;
   /** Whether it may cost a running build an attempt: a program of its host is gone, or its agent is silent for a lease. */
   mayCostAttempt: boolean;
-  /** → a description of this occurrence */
+  /** Returns a description of this occurrence. */
   happen: (world: World, chance: Chance) => Promise<string>;
 }
 

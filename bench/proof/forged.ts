@@ -91,7 +91,7 @@ class Forger {
     for (const _ of ["0.0.1", "0.0.2"]) await this.build("First", { what: "nothing" });
   }
 
-  /** Builds the next version of an appliance with a forgery. → the id of the build */
+  /** Builds the next version of an appliance with a forgery. Returns the id of the build. */
   async build(appliance: string, { kiwi = {}, report }: BuildForgery): Promise<string> {
     for (const moment of moments) this.#write(moment, kiwi[moment]);
     this.#write("report.json", report && JSON.stringify(report));

@@ -1,5 +1,5 @@
 /**
- * Loaded into a builder agent with `--import`: its reports of finished builds say what is in the folder of the forgery. A root
+ * Loaded into a builder agent with `--import`: its reports of finished builds contain what is in the folder of the forgery. A root
  * on the host can do this, and the service cannot see it.
  */
 import { existsSync, readFileSync } from "node:fs";

@@ -55,7 +55,7 @@ export async function measurePublished(place: Place): Promise<Figure[]> {
   return figures;
 }
 
-/** Builds and publishes what the wish says. Then a stranger builds it again. */
+/** Builds and publishes what was wished for. Then a stranger builds it again. */
 export async function provePublished(workshop: Workshop, wish: Wish): Promise<Figure> {
   const provenance = `${await publish(workshop, wish)}.intoto.jsonl`;
   const { code, stdout, stderr } = await workshop.rebuildElsewhere(provenance);

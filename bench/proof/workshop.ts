@@ -45,7 +45,7 @@ export class Workshop implements AsyncDisposable {
     return adminClient(this.url, readSecrets(this.service.stateDir).ADMIN_SECRET ?? "");
   }
 
-  /** Runs the publisher's command line. Throws if it fails. → what it printed */
+  /** Runs the publisher's command line. Throws if it fails. Returns what it printed. */
   async kiln(words: readonly string[], input = ""): Promise<string> {
     const ended = await this.machine.kiln(words, { input });
     if (ended.code !== 0) throw new Error(`kiln ${words.join(" ")}: ${ended.code} ${ended.stdout}${ended.stderr}`);
@@ -63,7 +63,7 @@ export class Workshop implements AsyncDisposable {
     return agent;
   }
 
-  /** Publishes an appliance's newest version, and downloads its image. → the path of the image */
+  /** Publishes an appliance's newest version, and downloads its image. Returns the path of the image. */
   async publish(appliance: string, version = "0.0.1"): Promise<string> {
     await this.kiln(["publish", appliance, version, "--yes"]);
     return await this.download(appliance, version);

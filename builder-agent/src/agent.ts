@@ -125,7 +125,7 @@ class Work {
     this.#snapshots = new Snapshots({ ...parts, signal });
   }
 
-  /** Pulls once and claims for each message, and without one for the kinds of work that are `woken`. → whether there was work */
+  /** Pulls once and claims for each message, and without one for the kinds of work that are `woken`. Returns whether there was work. */
   async look({ woken }: { woken: ReadonlySet<Kind> }): Promise<boolean> {
     const before = JSON.stringify(this.#can);
     try {

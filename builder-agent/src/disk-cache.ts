@@ -67,7 +67,7 @@ export class DiskCache {
     const cache = new DiskCache(layout);
     await cache.#mutex.run(async () => {
       await cache.#readEntries();
-      void (await cache.#shrinkTo(layout.limits.maxBytes)); // nobody waits for those who give up an entry
+      void (await cache.#shrinkTo(layout.limits.maxBytes)); // the entries' users may take long to give them up
     });
     return cache;
   }
@@ -179,7 +179,7 @@ export class DiskCache {
     }
   }
 
-  /** → a promise for each entry whose user was asked to give it up. It settles when the entry is deleted. */
+  /** Returns a promise for each entry whose user was asked to give it up. It settles when the entry is deleted. */
   async #shrinkTo(maxBytes: number): Promise<Promise<void>[]> {
     const { maxAgeMs = Infinity } = this.#layout.limits;
     const leaving: Promise<void>[] = [];
@@ -195,7 +195,7 @@ export class DiskCache {
     return leaving;
   }
 
-  /** → the number of bytes freed */
+  /** Returns the number of bytes freed. */
   async #remove(path: string): Promise<number> {
     const { parentOf } = this.#layout;
     const children = parentOf ? [...this.#entries.keys()].filter((each) => parentOf(each) === path) : [];

@@ -1,4 +1,4 @@
-/** The thread of file-hash.ts. It gets the path of a file as `workerData`, and sends the digest. */
+/** The thread of file-hash.ts. Its `workerData` is the path of a file. It sends the digest. */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";

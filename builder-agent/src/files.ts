@@ -19,7 +19,7 @@ export async function writeAll(file: FileHandle, bytes: Uint8Array, position: nu
   }
 }
 
-/** Fills `bytes` from that position of the file on. → how many bytes the file has there */
+/** Fills `bytes` from that position of the file on. Returns how many bytes the file has there. */
 export async function readInto(file: FileHandle, bytes: Uint8Array, position: number): Promise<number> {
   let done = 0;
   while (done < bytes.length) {

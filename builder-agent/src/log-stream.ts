@@ -11,7 +11,7 @@ export interface LogStream {
 export interface LogStreamOptions {
   /** Lines are written here first, so that a slow Worker costs disk and not memory. */
   file: string;
-  /** → the next offset, and whether the log is being read. It retries on its own, so an error is final. */
+  /** Returns the next offset, and whether the log is being read. It retries on its own, so an error is final. */
   send: (offset: number, bytes: Uint8Array<ArrayBuffer>) => Promise<LogAnswer>;
   onFailure: (error: unknown) => void;
   everyMs?: number;

@@ -13,7 +13,7 @@ export class Mutex {
 export class KeyedLock {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** → a function that releases the lock. Calling it again does nothing. */
+  /** Returns a function that releases the lock. Calling it again does nothing. */
   async acquire(name: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#last.get(name) ?? Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -30,7 +30,7 @@ interface Receiving {
   mode?: number;
 }
 
-/** Writes a body to a file. → its digest as hex */
+/** Writes a body to a file. Returns its digest as hex. */
 export async function receive(body: Body, into: string, options: Receiving = {}): Promise<string> {
   const { onBytes, type = "sha256", flags = "w", mode = 0o644 } = options;
   await using file = await open(into, flags, mode);

@@ -40,7 +40,7 @@ export async function keepSocket(options: SocketOptions, signal: AbortSignal): P
   await stayConnected(connect, { ...delays, signal, onPause });
 }
 
-/** Holds one socket until it is closed. → why it was closed */
+/** Holds one socket until it is closed. Returns why it was closed. */
 async function holdSocket(
   {
     dial,

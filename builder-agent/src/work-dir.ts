@@ -17,7 +17,7 @@ export async function openWorkDir(stateDir: string, name: string, log: Log): Pro
   return { path, [Symbol.asyncDispose]: () => removeWorkDir(path, log) };
 }
 
-/** At start: deletes what a killed agent left below `stateDir`. → the number of deleted directories */
+/** At start: deletes what a killed agent left below `stateDir`. Returns the number of deleted directories. */
 export async function clearWorkDirs(stateDir: string, log: Log): Promise<number> {
   const root = await makeWorkRoot(stateDir);
   await clearLeftovers(root, log);

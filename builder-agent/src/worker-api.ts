@@ -61,16 +61,16 @@ export interface WorkerApi extends SessionApi {
   artifact(build: Lease, name: ArtifactName, signal: AbortSignal): ArtifactApi;
   /** The archive of a prepared root of this build's appliance. Read the answer's body or cancel it. */
   readPrepared(build: Lease, key: string, signal: AbortSignal): Promise<Response>;
-  /** The delta of the image before this build's. Read the answer's body or cancel it. */
+  /** The delta of the image before this one. Read the answer's body or cancel it. */
   readEarlierDelta(build: Lease, signal: AbortSignal): Promise<Response>;
   /** The build's frozen packages that the service may store, and which of them it has. */
   listStored(build: Lease, signal: AbortSignal): Promise<StoredPackage[]>;
   /** A piece of a stored package. Read the answer's body or cancel it. */
   readPiece(build: Lease, piece: PieceId, signal: AbortSignal): Promise<Response>;
   putPiece(build: Lease, piece: PieceId & Omit<Part, "number">, signal: AbortSignal): Promise<void>;
-  /** → whether it is stored now. */
+  /** Returns whether it is stored now. */
   completePackage(build: Lease, packageId: number, pieces: number, signal: AbortSignal): Promise<boolean>;
-  /** States the image of a rebuild. → whether it is the image of the first build */
+  /** States the image of a rebuild. Returns whether it is the image of the first build. */
   rebuilt(build: Lease, image: RebuiltImage, signal: AbortSignal): Promise<boolean>;
   finish(build: Lease, result: BuildFinished, signal: AbortSignal): Promise<void>;
   fail(build: Lease, failure: BuildFailed, signal: AbortSignal): Promise<void>;

@@ -34,7 +34,7 @@ function licences(): string {
     .join("\n");
 }
 
-/** Of a package without one, it is here. */
+/** The licence of a package without such a file is here. */
 function licenceOf(name: string): string {
   const here = join(root, "scripts/licences", name);
   return `${name}\n\n${readFileSync(existsSync(here) ? here : fileIn(join(root, "../node_modules", name)), "utf8")}`;

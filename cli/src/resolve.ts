@@ -62,7 +62,7 @@ export function typeIn(given: string): { name: string; type: string | undefined 
   return { name, type };
 }
 
-/** The ids of images, which are given like a build. Returns at least one. */
+/** The ids of images, named in the same ways as builds. Returns at least one. */
 export async function imageIds(client: Client, given: string, { version, isAll = false }: Which): Promise<number[]> {
   if (isNumber(given) && version === undefined && !isAll) return [Number(given)];
   const { name, type } = typeIn(given);

@@ -114,7 +114,7 @@ const isNewDisk = () => readFileSync(at(diskOf(newer))).equals(disks[newer] ?? B
 const leftovers = () =>
   readdirSync(machine.folder, { recursive: true }).filter((file) => /\.part$|\.kiln-/.test(`${file}`));
 
-it("makes the disk of a new image from the image before in the folder", async () => {
+it("makes the disk of a new image from the previous image in the folder", async () => {
   await machine.kiln(["download", "11"]);
   const ended = await machine.kiln(["download", "12", "--json"]);
 
@@ -171,9 +171,9 @@ const wholeInstead = async (args: string[] = []) => {
 };
 
 it.each<[string, () => Promise<void> | void, RegExp | undefined]>([
-  ["the folder has no image before", () => rmSync(at(imageOf(earlier))), undefined],
+  ["the folder has no previous image", () => rmSync(at(imageOf(earlier))), undefined],
   ["there is no delta", () => void delete answers[`${imageOf(newer)}.delta`], undefined],
-  ["the image before is damaged", () => writeFileSync(at(imageOf(earlier)), "damaged"), undefined],
+  ["the previous image is damaged", () => writeFileSync(at(imageOf(earlier)), "damaged"), undefined],
   [
     "the delta is damaged",
     () => {
@@ -207,7 +207,7 @@ it("downloads the whole image if the user wants it, names another disk, or has s
   await wholeInstead(["--whole"]);
   rmSync(at(imageOf(newer)));
   writeFileSync(at("other.raw"), block());
-  expect(await wholeInstead(["--from", "other.raw"])).toContain("other.raw is not the image before");
+  expect(await wholeInstead(["--from", "other.raw"])).toContain("other.raw is not the previous image");
   rmSync(at(imageOf(newer)));
   mkdirSync(at(folderOf(newer)));
   writeFileSync(at(diskOf(newer)), "started");

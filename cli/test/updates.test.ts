@@ -1,4 +1,4 @@
-/** `kiln outdated`: the newer versions of an image's packages, and what its exit code says. */
+/** `kiln outdated`: the newer versions of an image's packages, and the meaning of its exit code. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { newMachine, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";

@@ -72,7 +72,7 @@ function readAccount(path: string, file: string): Account {
   return read.data;
 }
 
-/** Creates the account if it does not exist. → its password */
+/** Creates the account if it does not exist. Returns its password. */
 async function haveAccount(admin: AdminClient, username: string, account: Account): Promise<string | undefined> {
   if ((await admin.accounts()).some((each) => each.username === username)) return undefined;
   const { email, displayName } = account;
@@ -173,7 +173,7 @@ async function definitionsOf(client: AccountClient): Promise<Definition[]> {
 
 const withoutId = ({ id: _id, ...rest }: Definition) => rest;
 
-/** Uploads the files of an appliance. → the files with the ids of their uploads */
+/** Uploads the files of an appliance. Returns the files with the ids of their uploads. */
 async function storedFiles(client: AccountClient, folder: string, { files }: Definition) {
   const sent: unknown[] = [];
   for (const { size: _size, ...file } of files) {

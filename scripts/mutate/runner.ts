@@ -25,7 +25,7 @@ export class Runner implements Disposable {
     this.#folder = folder;
   }
 
-  /** → undefined if the run took longer than `seconds` */
+  /** Returns undefined if the run took longer than `seconds`. */
   async run(order: Order, seconds: number): Promise<Outcome | undefined> {
     const child = (this.#child ??= await this.#start());
     const deadline = AbortSignal.timeout(seconds * 1000);

@@ -25,7 +25,7 @@ export class Trial {
     this.#runner = runner;
   }
 
-  /** Tries one fault. `by` is the test that failed, or the types that a fault breaks which no test finds. */
+  /** Tries one fault. `by` is the test that failed, or the types, if only they reveal the fault. */
   async of(mutant: Mutant, tests: readonly string[], limitSeconds = usualSeconds): Promise<{ end: End; by?: string }> {
     if (tests.length === 0) return { end: "untested" };
     const outcome = await this.#with(mutant, () => this.#run(tests, limitSeconds));

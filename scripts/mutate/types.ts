@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 /** The folders with a tsconfig.json, except `test`, whose checks `src` and `scripts` too. */
 const typed = ["src/web/client", "builder-agent", "cli"];
 
-/** Whether a file of a copy of the project, and all that is checked with it, has the right types, and waits for its promises. */
+/** Whether a file in a copy of the project, and everything compiled with it, type-checks and waits for its promises. */
 export function hasRightTypes(folder: string, file: string): boolean {
   const passes = (program: string, ...args: string[]) =>
     spawnSync(`node_modules/.bin/${program}`, args, { cwd: folder, stdio: "ignore" }).status === 0;

@@ -104,7 +104,7 @@ function withChange(content: string, { file, before, after }: Change): string {
 }
 
 /**
- * Bundles the simulation with the service and the agent as they are now, or with a mistake. → the file
+ * Bundles the simulation with the service and the agent as they are now, or with a mistake. Returns the file
  *
  * @param hasSourceMap whether errors name the places in the sources; Node reads the map even if nothing uses it
  */

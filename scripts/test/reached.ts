@@ -11,7 +11,7 @@ export interface Reached {
 
 /** The limit of tests per file. More would take too long. */
 const maxPerFile = 8;
-/** How many of them may be those of the file's folder. */
+/** How many of them may be in the file's folder. */
 const maxOfRoom = 3;
 // These tests cover every API call or whole distributions, so most of their time has nothing to do with the change.
 const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;

@@ -4,7 +4,7 @@ import { machineFacts } from "./machine-facts.ts";
 import { failuresIn, reportOf, type Verified } from "./report.ts";
 import { StepRecord } from "./step-record.ts";
 
-/** Adds a run to a report. The process ends with 1 if a step failed. → whether one did */
+/** Adds a run to a report. The process ends with 1 if a step failed. Returns whether one did. */
 export function addToReport(path: string, verified: Verified): boolean {
   mkdirSync(dirname(path), { recursive: true });
   const earlier = existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -45,7 +45,7 @@ export async function verifyImage(
   }
 }
 
-/** Ends the verification when the process is told to end, so that the report has what was tried until then. */
+/** Ends the verification when the process gets a signal, so that the report has what was tried until then. */
 export function untilToldToEnd(): AbortSignal {
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());

@@ -14,7 +14,7 @@ const Package = z.object({ blobId: z.uuid(), number: z.coerce.number().int().non
 
 /**
  * Downloads for the attempt that runs a build: the appliance's own files, the uploaded packages that the build was
- * frozen with, roots that other builds of the appliance have prepared, and the delta of its image before.
+ * frozen with, roots that other builds of the appliance have prepared, and the delta of its previous image.
  */
 export const downloads = factory
   .createApp()

@@ -27,7 +27,7 @@ export interface Member {
 const wokenForMs = 30_000;
 const slotsOf = { build: "builds", testdrive: "testdrives" } as const;
 
-/** How many more of such work the agent would take: what it said, without what it was woken for since then. */
+/** How many more jobs of this kind the agent would take: its last report, less those that it was woken for since then. */
 function freeSlots({ report, woken, isDrained }: Member, kind: Job["kind"], at: number): number {
   const slots = slotsOf[kind];
   const taken = woken && at - woken.at < wokenForMs ? woken[slots] : 0;

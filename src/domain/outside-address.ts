@@ -8,7 +8,7 @@ export interface OutsideRules {
   ALLOW_HOSTS?: string;
   /** `HOST:PORT`, comma-separated: mirrors of the operator's catalogues, for their repositories only. */
   CATALOGUE_HOSTS?: string;
-  /** Those of CATALOGUE_HOSTS that are reached through CATALOGUE_PROXY. */
+  /** The hosts of CATALOGUE_HOSTS that are reached through CATALOGUE_PROXY. */
   PROXIED_HOSTS?: string;
   /** The same hosts, but only set in the rules for a repository of a catalogue. */
   viaProxy?: string;

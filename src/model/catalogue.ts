@@ -120,7 +120,7 @@ export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType:
   cannot?.[imageType] ?? cannot?.[imageFormats[imageType].product];
 
 /**
- * The packages that a base system needs for this type, in addition to the selection. If it says nothing about containers,
+ * The packages that a base system needs for this type, in addition to the selection. Without an entry for containers,
  * they are made from the root of its disks.
  */
 export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: ImageType): string[] => [

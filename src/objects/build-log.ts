@@ -134,7 +134,7 @@ export class BuildLog {
     const kept = meta.cut ? nothing : cutAt(maxLogBytes - meta.length, bytes);
     if (kept.byteLength > 0) this.#writeRow(meta.length, kept);
     const cut = meta.cut || kept.byteLength !== bytes.byteLength;
-    // Otherwise the row says it all, and a second write of each chunk would be most of what an object writes.
+    // Otherwise the row is enough, and a second write of each chunk would be most of what an object writes.
     if (cut) this.#storage.kv.put("log", { ...meta, length: meta.length + kept.byteLength, cut });
   }
 

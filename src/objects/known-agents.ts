@@ -38,7 +38,7 @@ export class KnownAgents {
     if (!isRecent && !this.#removed.has(agentId)) this.#kv.put(callKey(agentId), at);
   }
 
-  /** When agents called, without those whose pings say it. */
+  /** When agents called, except those whose pings show it. */
   get calls(): { agentId: number; at: Date }[] {
     const calls = [...this.#kv.list<number>({ prefix: callPrefix })];
     return calls.map(([key, at]) => ({ agentId: Number(key.slice(callPrefix.length)), at: new Date(at) }));

@@ -36,7 +36,7 @@ export class Switchboard extends DurableObject<Env> {
   }
 
   /**
-   * Wakes one free agent that can do the work, and at first also all agents that do not say what they can do. Returns
+   * Wakes one free agent that can do the work, and at first also all agents that do not report what they can do. Returns
    * whether there was such a free agent. Without work, wakes all agents: a caller from before pools.
    */
   wake(work?: WaitingWork): boolean {
@@ -123,7 +123,7 @@ export class Switchboard extends DurableObject<Env> {
   }
 
   /**
-   * The different abilities of connected agents, and ids of agents that are alive and have not told them: at most
+   * The different abilities of connected agents, and the ids of live agents that have not reported theirs: at most
    * `most` of these. Without those of the agent `except`.
    */
   abilities(most: number, except?: number): { known: AbleAgent[]; unknown: number[] } {

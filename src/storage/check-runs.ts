@@ -94,7 +94,7 @@ export async function takeCheckRun(
   return taken.length > 0;
 }
 
-/** The run waits again, as if the attempt had not been. */
+/** The run waits again, as if there had been no attempt. */
 export async function untakeCheckRun(db: Database, testdriveUid: string): Promise<void> {
   await db
     .update(checkRuns)

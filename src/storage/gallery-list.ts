@@ -24,7 +24,7 @@ export interface ListedPublication {
   publicClonable: 0 | 1;
   logoBlob: string | null;
   screenBlob: string | null;
-  /** Of the first image. */
+  /** The format of the first image. */
   downloadBytes: number | null;
   /** How many advisories concern its worst image. Null if that is unknown. */
   advisories: AffectedCounts | null;

@@ -66,7 +66,7 @@ describe("the difference between two versions", () => {
     await onPage(390, async (opened) => {
       const tooWide = await opened.evaluate(() =>
         [...document.querySelectorAll("main *")]
-          // Its own lines scroll.
+          // The lines of the difference scroll in their box.
           .filter((element) => !element.matches("pre.diff *"))
           .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
           .map((element) => element.outerHTML.slice(0, 100)),

@@ -119,7 +119,7 @@ async function testdrive(page: Page): Promise<void> {
   await page.keyboard.press("Control+U");
 }
 
-/** A very slow machine gives up its serial console. Then systemd says that its screen asks. */
+/** A very slow machine gives up its serial console. Then systemd reports that its screen asks. */
 const asksForLogin = (serial: string): boolean =>
   loginPrompt.test(serial) || /Reached target .*Login Prompts/.test(serial);
 
@@ -172,7 +172,7 @@ async function keepAndRebuild(page: Page): Promise<void> {
   const kept = page.getByText("1 file is kept in the appliance. The build has started.");
   await kept.waitFor();
   await page.locator(".log li").first().waitFor({ state: "attached" }); // it is folded
-  // The page has refreshed itself by now, and still says it.
+  // The page has refreshed itself by now, and still shows the message.
   expect(await kept.isVisible()).toBe(true);
   await fetch(`${origin}${pathname}/stop`, { method: "POST" });
 }

@@ -1,4 +1,4 @@
-/** Deltas: what makes the disk of an image from that of the image before. */
+/** Deltas: what makes the disk of an image from that of the previous image. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { attemptHeader } from "#lib/contract/index";
@@ -28,7 +28,7 @@ beforeEach(async () => {
 async function buildWithDelta(applianceId: number, delta: string, imageType = "oem") {
   const buildId = await startBuild(tux, applianceId, { image_type: imageType });
   const attempt = await agent.claimsBuild(buildId);
-  await attempt.uploads(bytesOf(`the image before ${delta}`));
+  await attempt.uploads(bytesOf(`the previous image ${delta}`));
   await attempt.uploadsArtifact("delta", bytesOf(delta));
   expect((await attempt.finishes()).status).toBe(200);
   return { buildId, attempt };
@@ -43,7 +43,7 @@ const claimed = async (applianceId: number, imageType = "oem") =>
 const addressOf = async (buildId: number) =>
   (await readXml(await tux.get(`/builds/${buildId}`))).build.download_url as string;
 
-it("gives a build the delta of the newest image before, of the same appliance and type", async () => {
+it("gives a build the delta of the previous image of the same appliance and type", async () => {
   const applianceId = await createAppliance(tux);
   const other = await createAppliance(tux);
   await buildWithDelta(other, "of another appliance");

@@ -64,7 +64,7 @@ class BuildRun implements Run {
     expect((await attemptsLost()) - this.#lostBefore).toBeLessThanOrEqual(outage === "object" ? 1 : 0);
   }
 
-  /** → false: the build was given to another attempt. */
+  /** Returns false if the build was given to another attempt. */
   async #work(attempt: Attempt): Promise<true> {
     await this.#insist("heartbeat", () => attempt.beats());
     await this.#insist("log", () => attempt.writesLog(0, "a line\n"));

@@ -16,7 +16,7 @@ import { connect, counts, onlyIn, report, sum, type Connected } from "../support
 import { isD1, whileAway } from "../support/storage-faults.ts";
 import { bootableBuild, claimTestdrive } from "../support/testdrives.ts";
 
-/** Builds of this file need a builder root of their own, so that agents of this file are woken for no others. */
+/** Builds of this file need their own builder root, so that agents of this file are woken for no others. */
 const root = `pool-${crypto.randomUUID().slice(0, 8)}`;
 const can = onlyIn(root);
 
@@ -53,7 +53,7 @@ const untilWoken = (agents: Connected[], times: number) =>
   vi.waitFor(() => expect(sum(counts(agents))).toBeGreaterThanOrEqual(times), patienceMs);
 const passTime = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
 
-/** No lease ends meanwhile. */
+/** No lease ends during a test. */
 const stopClock = () => passTime(0);
 
 /** What an agent does when it is woken. */

@@ -112,7 +112,7 @@ function portionOf(document: string): string {
     .replace(/<boot>[^]*<\/boot>/, "");
 }
 
-/** Without what a description does not say: docs/command-line.md lists it. */
+/** Without what a description lacks: docs/command-line.md lists it. */
 function comparable({ configuration, files, name, type }: Shown) {
   const {
     tags: _tags,

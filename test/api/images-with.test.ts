@@ -118,7 +118,7 @@ it("reads only the account's own images, 10,000 of them, with as many of another
 
   const rows = await rowsRead(async () => expect(await idsWith("package=rare")).toEqual([image]));
   const read = [...rows.values()].reduce((sum, one) => sum + one, 0);
-  // Of each image the list of its packages, the build and the appliance.
+  // For each image: the list of its packages, the build and the appliance.
   expect(read).toBeLessThan(3 * 10_001 + 100);
   const pages = await idsWith("package=common");
   while (pages.length < 10_001) {

@@ -83,7 +83,7 @@ async function passSilence(key: string): Promise<number> {
   return (endsAt ?? Infinity) - Date.now();
 }
 
-// Bytes of an upload say where they belong, so a repeat is refused by its offset: uploads.test.ts. A plan changes nothing, so it
+// Bytes of an upload are sent with their offset, so a repeat is refused by its offset: uploads.test.ts. A plan changes nothing, so it
 // may happen twice.
 const posts = rows.filter(
   ({ call }) => call.startsWith("POST ") && !call.endsWith("/plan") && call !== "POST /uploads/{upload_id}",
@@ -164,7 +164,7 @@ describe("a POST under an Idempotency-Key", () => {
     const [key, url] = [crypto.randomUUID(), "https://slow.example.org/motd"];
     const file = { isThere: false };
     let asked = 0;
-    // Deliveries of webhooks from earlier tests continue meanwhile, and are not counted.
+    // Deliveries of webhooks from earlier tests continue during this test, and are not counted.
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       if (new Request(input, init).url !== url) return new Response();
       asked += 1;

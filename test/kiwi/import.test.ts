@@ -78,9 +78,9 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         ...swapOf(one),
         runlevel: settings.runlevel,
         automatic_login: settings.automaticLogin,
-        // Without a key and a choice, the image says nothing of it.
+        // Without a key and a choice, the image has nothing about it.
         ssh_passwords: settings.sshPasswords,
-        // Other images have no first boot of their own.
+        // Other images have no first boot by cloud-init.
         first_boot: isDisk ? settings.firstBoot : "none",
         // Other images forget their updates.
         automatic_updates: isDisk ? settings.automaticUpdates : "none",

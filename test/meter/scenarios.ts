@@ -57,7 +57,7 @@ export const names = {
 const pullEveryMs = 11_250;
 const chunkEveryMs = { unread: 5_000, read: 1_000 };
 const minuteMs = 60_000;
-/** Of a build that takes ten minutes. */
+/** The events of a build that takes ten minutes. */
 const percentsAMinute = 10;
 
 /** Measures everything once. Only these scenarios move the clock. */

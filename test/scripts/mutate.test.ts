@@ -65,7 +65,7 @@ it("reports the result of each fault's tests, and restores the file", async () =
   const isWalled = `[["mnt", "pid"].map(wall).some((one) => ${JSON.stringify(outside)}.includes(one)), process.getuid() === 0]`;
   write("walls.test.js", `${imports}${walls}it("is walled", () => expect(new Set(${isWalled}).size).toBe(2));\n`);
   write("other.js", "export const other = 1;\n");
-  // The service, the tests and the scripts are checked together, and this is their project here.
+  // The service, the tests and the scripts share this project file.
   const checked = { compilerOptions: { allowJs: true, checkJs: true, noEmit: true, strict: true, types: [] } };
   write("test/tsconfig.json", JSON.stringify({ ...checked, files: ["../other.js"] }));
   write("failing.test.js", `${imports}it("fails always", () => expect(sum(2, 2)).toBe(5));\n`);

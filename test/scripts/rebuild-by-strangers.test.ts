@@ -80,7 +80,7 @@ function statement(
 
 const signed = (about: object, by = key) => signedStatement(about, by);
 
-/** → the exit code, and the line that it prints */
+/** Returns the exit code, and the line that it prints. */
 async function rebuild(...words: string[]): Promise<[code: unknown, line: string]> {
   const args = [program, "rebuild", `${name}.intoto.jsonl`, "--bare", ...words];
   const env = {

@@ -177,7 +177,7 @@ export class World {
     }
   }
 
-  /** There is no work. Polls in vain would take most of the time. → when */
+  /** Polls that find no work would take most of the time. Returns when the next one is due. */
   #agentsLeave(): number {
     for (const { process } of this.hosts) process?.die();
     return clock.now;

@@ -19,7 +19,7 @@ import { Boot } from "./boot.ts";
 import { untilLogin, ways, type Guest, type RestartKind, type Seen } from "./kinds.ts";
 import { restarts, staysOn } from "./restarts.ts";
 
-/** How long the login prompt is waited for if no check says it. */
+/** How long to wait for the login prompt if no check sets another time. */
 const usualSeconds = 300;
 /** Services that start together with the prompt get this time, too. */
 const settleMs = 2_000;
@@ -72,7 +72,7 @@ export class GuestChecks implements Disposable {
   }
 
   /**
-   * Rejects if nothing can be said about the image, because the host or QEMU failed.
+   * Rejects if nothing was learned about the image, because the host or QEMU failed.
    *
    * @param start starts the machine again, with the disk that it has
    */

@@ -16,7 +16,7 @@ import { checkVolumes } from "./volumes.ts";
 export type DoctorConfig = HostConfig;
 
 /**
- * Examines this host. → what it can do, for the Worker, and all findings, for the operator. Fast enough for each start of the
+ * Examines this host. Returns what it can do, for the Worker, and all findings, for the operator. Fast enough for each start of the
  * agent: the slow checks, whether KVM and guests boot a kernel, run once per kernel, QEMU and processor.
  */
 export async function getCapabilities(config: DoctorConfig): Promise<{ capabilities: Capabilities; report: Check[] }> {

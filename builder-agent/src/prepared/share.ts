@@ -79,7 +79,7 @@ export class RootShare {
     }
   }
 
-  /** Uploads the root for agents that do not have it. → its key; undefined if that failed, and the build continues */
+  /** Uploads the root for agents that do not have it. Returns its key; undefined if that failed, and the build continues. */
   async give(): Promise<{ key: string } | undefined> {
     const { remote, key, signal, onNote } = this.#target;
     if (!remote) return undefined;

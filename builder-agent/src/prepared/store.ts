@@ -6,7 +6,7 @@ import { KeyedLock } from "../mutex.ts";
 
 /** Archives of prepared roots on this host, by the key of the root (key.ts). */
 export interface PreparedRoots {
-  /** Waits while another build prepares that root. → a function that unlocks it */
+  /** Waits while another build prepares that root. Returns a function that unlocks it. */
   lock(key: string, signal: AbortSignal): Promise<() => void>;
   /** Puts the archive at `into`, on the same disk. False if there is none or it was damaged. */
   take(key: string, into: string): Promise<boolean>;

@@ -49,7 +49,7 @@ type Values = ReturnType<typeof parse>["values"];
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
-/** `kiln-agent rebuild FILE`. Prints one line with the result. → the exit code */
+/** `kiln-agent rebuild FILE`. Prints one line with the result. Returns the exit code. */
 export async function rebuildCommand(args: string[], signal: AbortSignal): Promise<number> {
   try {
     const { values, positionals } = orRefuse(() => parse(args), usage);

@@ -54,7 +54,7 @@ async function findNamedRoot(
   );
 }
 
-/** Builds a frozen input as an agent does, from nothing. → the packed image, for as long as `use` runs */
+/** Builds a frozen input as an agent does, from nothing. Returns the packed image, for as long as `use` runs. */
 export async function rebuildImage<T>(rebuild: Rebuild, use: (rebuilt: Rebuilt) => Promise<T>): Promise<T> {
   const { claimed, input, config, say } = rebuild;
   const { stateDir } = config;

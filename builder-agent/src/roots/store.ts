@@ -122,7 +122,7 @@ export async function storeRoot(stateDir: string, { path }: { path: string }, sq
 export const removeRoot = ({ dir }: Pick<StoredRoot, "dir">): Promise<void> =>
   rm(dir, { recursive: true, force: true });
 
-/** Deletes what interrupted commands left, and directories without a root. → their names */
+/** Deletes what interrupted commands left, and directories without a root. Returns their names. */
 export async function clearRoots(stateDir: string): Promise<string[]> {
   const dir = rootsDir(stateDir);
   const good = new Set((await listRoots(stateDir)).map(({ sha256 }) => sha256));

@@ -27,7 +27,7 @@ export async function compressFile(path: string, file: PartedFile, signal: Abort
   return await file.end();
 }
 
-/** Writes the output of a program to a file. → what it said, too */
+/** Writes the output of a program to a file. Returns the program's messages. */
 async function writeOutput(
   program: string,
   args: string[],

@@ -18,7 +18,7 @@ export interface Artifacts {
 /** The facts about them in the log. */
 export const linesAbout = ({ image, store }: Artifacts): string[] => [
   `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
-  ...(image.delta ? [`the delta from the image before has ${image.delta.digests.size} bytes`] : []),
+  ...(image.delta ? [`the delta from the previous image has ${image.delta.digests.size} bytes`] : []),
   `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
 ];
 
@@ -31,7 +31,7 @@ export const scanned = async (
   services: await bootServices(root),
 });
 
-/** The file store of a root, with what `sharedSecrets` and `bootServices` said about the root. */
+/** The file store of a root, with the results of `sharedSecrets` and `bootServices` for the root. */
 export type ScannedStore = FileStore & { shared: string[]; services: Record<string, string[]> };
 
 /** An image with the root that it was made from, or with the file store of that root. */
@@ -42,7 +42,7 @@ export interface DeliveryTarget {
   signal: AbortSignal;
   /** The calls that upload that artifact, until `signal` is aborted. Undefined if nothing is uploaded. */
   artifact: ((name: ArtifactName, signal: AbortSignal) => ArtifactApi) | undefined;
-  /** Finds the disk of the image before, for a delta. Undefined if no delta is wanted. */
+  /** Finds the disk of the previous image, for a delta. Undefined if no delta is wanted. */
   earlier?: DeltaTarget["earlier"] | undefined;
   /** Called when everything is packed and only uploads are left. */
   onPacked: () => void;
@@ -69,7 +69,7 @@ export class Delivery implements AsyncDisposable {
   }
 
   /**
-   * Starts to store the contents of a root while KIWI is making the image from it. → `end` waits until nothing reads
+   * Starts to store the contents of a root while KIWI is making the image from it. `end` waits until nothing reads
    * the root.
    */
   async storeAhead(root: RootTree): Promise<{ end(): Promise<void> }> {

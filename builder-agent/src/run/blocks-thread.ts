@@ -1,4 +1,4 @@
-/** The thread in which delta.ts reads a disk. It gets `disk` and `block`, and sends the disk's `Blocks`. */
+/** The thread in which delta.ts reads a disk. Its `workerData` has `disk` and `block`. It sends the disk's `Blocks`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { readBlocks } from "../delta.ts";
 

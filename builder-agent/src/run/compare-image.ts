@@ -5,7 +5,7 @@ import type { Artifacts } from "./artifacts.ts";
 
 /**
  * Has the Worker compare the image of a rebuild with the first one, and sends the index of its files. Those of equal images are
- * compared, too: the first agent may have listed others. → what the log says about it
+ * compared, too: the first agent may have listed others. Returns the line for the log.
  */
 export async function compareImage(
   { image, store }: Artifacts,

@@ -33,7 +33,7 @@ export interface EarlierDisk {
 export interface DeltaTarget {
   workDir: string;
   name: string;
-  /** Finds the disk of the image before. */
+  /** Finds the disk of the previous image. */
   earlier: () => Promise<EarlierDisk | undefined>;
   signal: AbortSignal;
 }
@@ -100,7 +100,7 @@ async function* literalBlocks(disk: string, numbers: Iterable<number>, size: num
 /** How long a build waits for the hashes of the earlier disk. */
 const patienceMs = 60_000;
 
-/** The disk of the image before. Undefined if there is none; and if it cannot be read, because no build fails for a delta. */
+/** The disk of the previous image. Undefined if there is none, or if it cannot be read: no build fails because of a delta. */
 export async function earlierDisk(
   api: Pick<WorkerApi, "readEarlierDelta">,
   { lease, signal, onNote }: { lease: Lease; signal: AbortSignal; onNote: (note: string) => void },

@@ -31,6 +31,6 @@ export interface KiwiJob {
 export interface KiwiRunner {
   /** The directory that the description names as its repository, as KIWI will see it. */
   repository(paths: KiwiPaths): string;
-  /** Makes the image in the target directory. → the tree that it was made from */
+  /** Makes the image in the target directory. Returns the tree that it was made from. */
   run(job: KiwiJob): Promise<RootTree>;
 }

@@ -3,7 +3,10 @@ import { basename, join } from "node:path";
 import { sha256OfFile } from "../file-hash.ts";
 import type { DescribedMachine, Machine } from "./machine.ts";
 
-/** Describes a virtual machine in OVF 1.1 (DMTF DSP0243), with the checksums of its package. → the names, in its order */
+/**
+ * Describes a virtual machine in OVF 1.1 (DMTF DSP0243), with the checksums of its package. Returns the files' names, in the
+ * package's order.
+ */
 export async function writeOvf(described: DescribedMachine): Promise<string[]> {
   const { dir, disk } = described;
   const name = machineName(described);

@@ -20,7 +20,7 @@ export interface PackedImage extends UploadFile {
   compressed: boolean;
   /** SHA-256 of the disk in the file. Undefined if there is none. */
   diskSha256?: string | undefined;
-  /** It makes the disk from that of the image before. Undefined if no delta is made of this image. */
+  /** Makes the disk from that of the previous image. Undefined if no delta is made of this image. */
   delta?: UploadFile | undefined;
   /** Undefined if there is neither a disk nor a medium. */
   bootable?: CacheableImage | undefined;
@@ -98,7 +98,7 @@ async function fillFolder(built: Packable, folder: Folder): Promise<Contents> {
   return { names: alone === undefined ? [name] : [...described, alone], bootable, disk };
 }
 
-/** Moves or converts the raw disk. → where the raw disk is now */
+/** Moves or converts the raw disk. Returns where the raw disk is now. */
 async function placeDisk(
   { image, seed }: Pick<Packable, "image" | "seed">,
   { container: { conversion }, disk, signal }: { container: Container; disk: string; signal: AbortSignal },

@@ -5,14 +5,14 @@ import { ovf } from "./ovf.ts";
 
 const gibi = 1024 ** 3;
 
-/** A box for the provider libvirt. Vagrant counts the disk in whole GiB. → the names */
+/** A box for the provider libvirt. Vagrant counts the disk in whole GiB. Returns the names of its files. */
 export const writeLibvirtBox = ({ dir, rawSize }: DescribedMachine): Promise<string[]> =>
   writeAll(dir, {
     "metadata.json": JSON.stringify({ provider: "libvirt", format: "qcow2", virtual_size: Math.ceil(rawSize / gibi) }),
     Vagrantfile: vagrantfile(),
   });
 
-/** A box for the provider VirtualBox, which imports `box.ovf` and gives the network card this address. → the names */
+/** A box for the provider VirtualBox, which imports `box.ovf` and gives the network card this address. Returns the names of its files. */
 export const writeVirtualBoxBox = async (described: DescribedMachine): Promise<string[]> =>
   await writeAll(described.dir, {
     "metadata.json": JSON.stringify({ provider: "virtualbox" }),

@@ -33,7 +33,7 @@ export const maxBytesIn = ({ conversion }: Container, rawSize: number): number =
   conversion === undefined ? rawSize : sizeIn(conversion, rawSize) + Math.ceil(rawSize / 50) + 16 * 1024 * 1024;
 
 /**
- * Converts an untrusted disk to a raw disk in the same `dir`, which the user nobody may write to. → the name of the raw disk
+ * Converts an untrusted disk to a raw disk in the same `dir`, which the user nobody may write to. Returns the name of the raw disk
  *
  * Some formats can name other files as parents, parts or data. The file's marks rule that out, and so does the command line. In
  * addition QEMU runs as the user nobody, and sees no other files of this host if bubblewrap works.

@@ -11,7 +11,7 @@ export interface Machine {
   memoryMb: number;
   /** The arguments from makeDrives. */
   drives: string[];
-  /** The arguments of its UEFI. Default: it starts by BIOS. */
+  /** QEMU's arguments for UEFI. Without them, the machine starts by BIOS. */
   firmware?: readonly string[] | undefined;
   /** The arguments of its TPM. Default: it has none. */
   tpm?: readonly string[] | undefined;

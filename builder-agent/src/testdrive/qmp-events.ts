@@ -32,7 +32,7 @@ const VncEvent = z.object({
 export class TcpViewers {
   readonly #clients = new Set<string>();
 
-  /** → the new count; undefined if the event changes nothing */
+  /** Returns the new count; undefined if the event changes nothing. */
   note(event: QmpEvent): number | undefined {
     const parsed = VncEvent.safeParse(event);
     if (!parsed.success || !/^ipv[46]$/.test(parsed.data.data.server.family)) return undefined;

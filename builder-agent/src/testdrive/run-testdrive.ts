@@ -130,7 +130,7 @@ async function visitGuest({ visit, request }: VisitOrder, { claim, parts, over, 
   await answerVisit({ visit, request, testdrive, endpoint, api: parts.api, signal: over.signal }).catch(() => {});
 }
 
-/** → why the session ended. */
+/** Returns why the session ended. */
 async function host(session: Session): Promise<string> {
   const { claim, reserved, parts, control } = session;
   const { signal } = session.over;

@@ -12,7 +12,7 @@ export interface ReservedVnc {
   /** The address that QEMU listens on. Behind address translation it differs from `host`. */
   bindHost: string;
   /**
-   * Stops listening so that QEMU can, but keeps the port reserved. → the clients that connected too early; nothing has
+   * Stops listening so that QEMU can, but keeps the port reserved. Returns the clients that connected too early; nothing has
    * been read from them
    */
   handOver(): Promise<Socket[]>;

@@ -60,7 +60,7 @@ it("has exactly the blocks that the earlier disk lacks, wherever that has the ot
   expect(brotliDecompressSync(rest).equals(Buffer.concat([one, two, end]))).toBe(true);
 });
 
-it("has only hashes if there is no image before, or if too little of it is left", async () => {
+it("has only hashes if there is no previous image, or if too little of it is left", async () => {
   const first = await write(diskOf("old.raw", shared), "first");
   const earlier = await after(diskOf("other.raw", shared.slice(0, 250)));
   const other = await write(diskOf("new.raw", shared), "second", earlier);

@@ -21,7 +21,7 @@ const certificate = execFileSync(
 const hex = "0123456789abcdef0123456789abcdef\n";
 const wireGuardKey = `${"A".repeat(43)}=`;
 
-/** Secrets that packages and build scripts leave in a root, and what is said of each. */
+/** Secrets that packages and build scripts leave in a root, and the report about each. */
 const planted: readonly (readonly [path: string, text: string, says: string])[] = [
   ["/etc/ssh/ssh_host_ed25519_key", openSshKey, "SSH host key"],
   ["/etc/machine-id", hex, "machine-id"],

@@ -10,7 +10,7 @@ export function withNames(error: unknown, nameOf: (path: readonly string[]) => s
   return new ServiceRefusal({ code, status, call, message: `${nameOf(path)}${rest}` });
 }
 
-/** The path that a refusal names, if it names any: `configuration`, `network`, `ip`. `rest` is what is said about it. */
+/** The path that a refusal names, if it names any: `configuration`, `network`, `ip`. `rest` is the message about it. */
 export function refusedIn({ message }: ServiceRefusal): { path: readonly string[]; rest: string } {
   const [, named, rest = ""] = /^(?:The element )?([a-z_]+(?:\/[a-z_]+)*)(?=[: ])(.*)$/s.exec(message) ?? [];
   const path = named === undefined ? [] : memberNames(named.split("/"));

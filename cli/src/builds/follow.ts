@@ -18,7 +18,7 @@ export const exitOfState: Readonly<Record<WatchedBuild["state"], Exit>> = {
   running: "done",
 };
 
-/** Reports the progress of a build until it has ended. → the ended build */
+/** Reports the progress of a build until it has ended. Returns the ended build. */
 export async function followBuild(
   client: Client,
   build: WatchedBuild,

@@ -20,7 +20,7 @@ export const images = [
     details:
       "An interrupted download continues where it stopped, even when you run the command again. Checksum and signature are " +
       "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image, and " +
-      "for a published one the proof that the public log has it. If the image before is in the folder, only the " +
+      "for a published one the proof that the public log has it. If the previous image is in the folder, only the " +
       "difference is downloaded, and the result is the disk alone.",
     options: {
       output: value("directory", "where to put the files; the default is this folder"),

@@ -74,7 +74,7 @@ export const log = [
   }),
 ];
 
-/** → the address on which the server listens now */
+/** Returns the address on which the server listens now. */
 async function listening(server: Server, host: string, port: string): Promise<string> {
   try {
     server.listen(Number(port), host);

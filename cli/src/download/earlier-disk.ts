@@ -22,7 +22,7 @@ interface Sought {
   sha256: string;
   /** The size of its blocks. */
   block: number;
-  /** The image or disk that the user has named. */
+  /** The image or disk that the user named. */
   given: string | undefined;
   keys: readonly PinnedKey[];
 }

@@ -28,7 +28,7 @@ export interface MadeDisk {
 
 /**
  * Makes the disk of an image from that of an earlier one, and compares it with the signed checksum. Undefined if there is
- * nothing to make it from, or if the result was wrong: then only the whole image is left.
+ * nothing to make it from, or if the result was wrong: then the whole image must be downloaded.
  */
 export async function diskFromDelta(
   { url, folder, signed, keys, from: given }: WantedDisk,
@@ -44,7 +44,7 @@ export async function diskFromDelta(
   if (!found || from === undefined || found.header.disk.sha256 !== disk.sha256) return undefined;
   using earlier = await findEarlierDisk({ folder, sha256: from, block: found.header.block, given, keys });
   if (!earlier) {
-    if (given !== undefined) note(`${given} is not the image before. The whole image is downloaded.`);
+    if (given !== undefined) note(`${given} is not the previous image. The whole image is downloaded.`);
     return undefined;
   }
   const file = join(folder, `${signed.file}.${signed.build_id}${deltaSuffix}.part`);

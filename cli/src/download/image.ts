@@ -57,7 +57,7 @@ interface Wanted {
   keys: readonly PinnedKey[] | undefined;
   /** Replaces another file of the same name. */
   force: boolean;
-  /** Whether a delta may be used, and perhaps the earlier image to use it with. False: only the whole image will do. */
+  /** The earlier image that a delta may be applied to, or whether one may be used at all. */
   delta: { from: string | undefined } | false;
 }
 

@@ -5,18 +5,18 @@ import { createBrotliDecompress } from "node:zlib";
 import { chunkBytes, eachHash, hashBytes, readHashes, zeroHash, type DeltaHeader } from "../delta.ts";
 import type { EarlierDisk } from "./earlier-disk.ts";
 
-/** A delta that is on this disk. */
+/** A downloaded delta. */
 export interface StoredDelta {
   file: string;
   header: DeltaHeader;
-  /** The bytes of the header. */
+  /** The size of the header. */
   headerBytes: number;
 }
 
 /** Blocks that follow each other, both in the new disk and where they come from. */
 type Run = { blocks: number } & ({ from: "zeros" | "delta" } | { from: "earlier"; first: number });
 
-/** Writes the disk that a delta makes from an earlier one. → its SHA-256, which may not be the wanted one */
+/** Writes the disk that a delta makes from an earlier one. Returns its SHA-256, which may not be the wanted one. */
 export async function rebuildDisk(
   earlier: Pick<EarlierDisk, "file" | "blocks">,
   { file, header, headerBytes }: StoredDelta,
@@ -53,7 +53,7 @@ const bytesOf = async (
   return run.from === "zeros" ? Buffer.alloc(length) : await literals.take(length);
 };
 
-/** Where each block of the new disk comes from, in pieces that are small enough for memory. */
+/** The sources of the new disk's blocks, in pieces that are small enough for memory. */
 function* runsOf(hashes: Buffer, earlier: Buffer, most: number): Generator<Run> {
   const places = placesOf(earlier);
   let run: Run | undefined;

@@ -35,7 +35,7 @@ export async function downloadTo(part: string, url: string, tell: ProgressReport
 
 type Arrived = (arrived: number, whole: number) => void;
 
-/** → "whole", or the reason for the interruption */
+/** Returns "whole", or the reason for the interruption. */
 async function attempt(part: string, url: string, tell: Arrived): Promise<unknown> {
   const idle = new AbortController();
   const clock = setTimeout(() => idle.abort(new Error("nothing arrived for 30 s")), idleMs);

@@ -29,7 +29,7 @@ export const fitsOneRequest = (size: number): boolean => size <= oneRequestBytes
 
 export const fileOf = async (path: string): Promise<File> => new File([await openAsBlob(path)], basename(path));
 
-/** Sends a file in pieces. → the completed upload */
+/** Sends a file in pieces. Returns the completed upload. */
 export async function uploadInPieces(
   client: Client,
   path: string,
@@ -57,7 +57,7 @@ interface Piece {
   offset: number;
 }
 
-/** → where the next piece begins. After an interruption, the service reports how much has arrived. */
+/** Returns where the next piece begins. After an interruption, the service reports how much has arrived. */
 async function sendPiece(client: Client, id: number, { file, offset }: Piece): Promise<number> {
   const { buffer, bytesRead } = await file.read(new Uint8Array(pieceBytes), 0, pieceBytes, offset);
   const headers = { "upload-offset": String(offset), "tus-resumable": "1.0.0" };

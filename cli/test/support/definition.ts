@@ -69,5 +69,5 @@ const changes = [
   { name: "configuration/users/password", item: "root", to: "another password" },
   { name: "patterns", to: "another order" },
 ];
-/** An answer to a plan of the kiosk, with `plan` in place of some of it. */
+/** An answer to a plan of the kiosk. `plan` replaces some of its parts. */
 export const planned = (plan: object) => ({ plan: { changes, software: effect, ...plan } });

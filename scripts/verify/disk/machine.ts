@@ -18,7 +18,7 @@ export type Running = AsyncDisposable & { console: SerialConsole; pause: () => v
 export interface Home {
   dir: SessionDir;
   accel: Accel;
-  /** With the variables of its own UEFI, which has Secure Boot on. */
+  /** Starts by UEFI, with its own variables and Secure Boot on. */
   firmware: string[];
   /** The file of everything that its serial line printed, in all its boots. */
   printed: string;

@@ -7,7 +7,7 @@ import { bootSeconds, loginPrompt } from "../testdrive.ts";
 import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
 import { openedLine, type Place, recoveryKey, written } from "./tpm-proof.ts";
 
-/** The address of a key server that the image must have. QEMU leads it to this host's loopback. */
+/** The address of a key server that the image must have. QEMU forwards it to this host's loopback. */
 export const tangAddress = "http://10.0.2.2:7500";
 const { port } = new URL(tangAddress);
 const withoutServer = /does not answer, or has another key|gets no address by DHCP/;
@@ -22,8 +22,8 @@ interface Machine {
 }
 
 /**
- * A machine encrypts its disk, and is bound to the key server, whose keys are in the folder `keys`. At the next boot, nobody is
- * asked, and the system gets its own network. Without the server, only the recovery key opens the disk. Throws otherwise.
+ * A machine encrypts its disk, and binds it to the key server, whose keys are in the folder `keys`. At the next boot, the
+ * machine asks nobody, and the system gets its own network. Without the server, only the recovery key opens the disk. Throws otherwise.
  */
 export async function proveTang(place: Place, keys: string): Promise<void> {
   await using home = await makeHome(place.folder, "served");

@@ -24,8 +24,8 @@ const sshPort = 22;
 const ready = "The seed is applied";
 
 /**
- * Boots a copy of the image with a seed of its own, and reads its facts with the key of the seed over SSH. Throws if the key of
- * another seed opens the machine, or if it has another host name than its seed gives.
+ * Boots a copy of the image with its own seed, and reads its facts with the key of the seed over SSH. Throws if the key of
+ * another seed opens the machine, or if it has a host name other than its seed's.
  */
 export async function bootWithSeed(place: Place, name: string): Promise<Facts> {
   const { folder, accel, user, signal } = place;
@@ -61,7 +61,7 @@ const bootedDrive = (disk: string) => [
 
 const metaData = (name: string) => `instance-id: ${name}\nlocal-hostname: ${name}\n`;
 
-/** The keys are also in the machine's own log, but only the public ones. The machine reports when its SSH server listens. */
+/** The machine prints its public host keys, and reports when its SSH server listens. */
 const userData = (key: string) => `#cloud-config
 ssh_authorized_keys: [ "${key}" ]
 bootcmd:

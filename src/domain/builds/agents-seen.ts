@@ -22,7 +22,7 @@ export async function agentsSeen(
   const { known, unknown } = await switchboard(env).abilities(maxUnknown, except);
   const seen = whyNotYet(known, wanted);
   if (seen === "busy") return seen;
-  // Others call without a socket, or have not said on it what they can do.
+  // Others call without a socket, or have not reported on it what they can do.
   const others = await listAgentsSeen(db, { since: new Date(Date.now() - forgottenAfterMs), ids: unknown });
   const able = others.filter(({ id }) => id !== except).map(asAble);
   return whyNotYet([...known, ...able], wanted);

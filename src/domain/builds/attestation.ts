@@ -37,7 +37,7 @@ export const lackOf: Partial<Record<AttestationFormat, string>> = {
   rebuilds: "no statements about rebuilds",
   vex: "no VEX document, because the service has no advisories of its base system",
 };
-/** Those that every image has. */
+/** The documents that every image has. */
 export const madeFormats = ["spdx", "cyclonedx", "provenance"] as const satisfies readonly AttestationFormat[];
 
 const noTexts = { spdx: undefined, cyclonedx: undefined, provenance: undefined };
@@ -51,7 +51,7 @@ export interface AttestationFile {
 }
 
 /**
- * Those of these documents that there are. Only an image that was rebuilt has statements about rebuilds, and a VEX document
+ * The documents that exist. Only an image that was rebuilt has statements about rebuilds, and a VEX document
  * needs advisories of its base system.
  */
 export async function attestationFiles(

@@ -172,7 +172,7 @@ function okOrRefused(examined: ExaminedAppliance): ExaminedAppliance {
   throw new Refusal("configuration_error", first ? { message: first.text, repository: first.repository } : {});
 }
 
-/** The specification has no code for it. */
+/** The specification has no code for this refusal. */
 const noRoomForBuild = () =>
   new Refusal("unknown_error", {
     message: "Your disk quota is used up. Delete builds or uploads that you no longer need, and start the build again.",

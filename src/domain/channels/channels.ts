@@ -42,7 +42,7 @@ export async function withImages(
   }));
 }
 
-/** Those that have a version, and so an address that leads to an image. */
+/** The channels with a version, whose addresses lead to an image. */
 export const openChannelsOf = async (db: Database, applianceId: number): Promise<ShownChannel[]> =>
   (await channelsOf(db, applianceId)).filter(({ version }) => version !== null);
 

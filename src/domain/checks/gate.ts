@@ -25,7 +25,7 @@ export async function refuseUnchecked(
   throw new Refusal("unknown_error", { message });
 }
 
-/** Those of the versions whose images have passed the checks that the appliance has now. Without checks, all of them. */
+/** The versions whose images have passed the checks that the appliance has now. Without checks, all of them. */
 export async function passedVersions(
   db: Database,
   appliance: Appliance,

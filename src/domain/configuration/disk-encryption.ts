@@ -73,7 +73,7 @@ const noServer: Issue = {
   text: "A key server is to open the disk, but its address or the thumbprint of its key is missing.",
 };
 
-/** The machine's own network is configured in the root, which is not open yet. */
+/** The machine's own network configuration is in the root, which is not open yet. */
 const hasNoDhcp = ({ type }: Configuration["network"]): boolean => ["manual", "ask_on_first_boot"].includes(type);
 
 const needsDhcp: Issue = {

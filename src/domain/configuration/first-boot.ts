@@ -23,7 +23,7 @@ const decides: Partial<Record<Configuration["network"]["type"], string>> = {
   ask_on_first_boot: "The appliance asks for its address at the first boot, and cloud-init would set one, too",
 };
 
-/** The image keeps what the appliance says, so that two programs never configure one network. */
+/** The appliance's setting wins, so that two programs never configure one network. */
 function networkIssues({ type }: Configuration["network"]): Issue[] {
   const both = leavesNetworkToCloudInit({ type }) ? undefined : decides[type];
   if (both === undefined) return [];

@@ -74,7 +74,7 @@ async function askAgainLater(witness: Witness, question: Question): Promise<stri
   }
 }
 
-/** → the lines of its cosignatures. Asks twice if the witness has seen another size last. */
+/** Returns the lines of its cosignatures. Asks twice if the witness has seen another size last. */
 async function ask(witness: Witness, { note, size, old, proofFrom }: Question): Promise<string> {
   const first = await submit(witness, { old, proof: await proofFrom(old), note });
   if (first.status !== 409) return cosignatures(witness, note, first);

@@ -76,7 +76,7 @@ export async function findMachineFile(
 
 const isIndexFile = /^(?:by-hash\/SHA256\/[0-9a-f]{64}|repodata\/[\w-][\w.-]*)$/;
 
-/** Also opens an address that an older key of the service has made: the machines that know it cannot be told another one. */
+/** Also opens an address that an older key of the service has made: the machines that know it cannot get another one. */
 async function openAddress({ env, db }: Services<EncryptionKey>, address: string) {
   const [, id] = /^([1-9]\d{0,14})-[0-9a-f]{48}$/.exec(address) ?? [];
   const appliance = id === undefined ? undefined : await findAnyAppliance(db, Number(id));

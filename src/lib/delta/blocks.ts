@@ -5,8 +5,8 @@ import { createReadStream } from "node:fs";
 export const blockSizes: readonly number[] = [1024, 4096];
 
 /**
- * File systems place files and their own records in blocks of 4 KiB; ext4 in blocks of 1 KiB if it has less than 512 MiB. → the
- * size of a block in a disk of so many bytes
+ * The size of a block in a disk of this many bytes. File systems place files and their own records in blocks of 4 KiB;
+ * ext4 in blocks of 1 KiB if it has less than 512 MiB.
  */
 export const blockSizeOf = (diskBytes: number): number => (diskBytes < 1024 ** 3 ? 1024 : 4096);
 

@@ -10,7 +10,7 @@ import { blockSizes, eachHash, hashBytes, zeroHash, type Blocks } from "./blocks
  *   the rest                 the blocks that the earlier disk lacks, in order, compressed by brotli
  *
  * A block whose hash is not that of zeros, and that no block of the earlier disk has, is in the rest. A delta without
- * `from` has no rest: it is there for the delta of the next image, for which only the hashes of this one are needed.
+ * `from` has no rest: it serves the delta of the next image, which needs only the hashes of this one.
  */
 
 export interface DeltaHeader {

@@ -20,7 +20,7 @@ interface EncryptingFacts extends Encrypting {
 export const encryptsDisk = ({ imageType, settings }: Encrypting): boolean =>
   settings.diskEncryption !== "none" && imageFormats[imageType].product === "disk";
 
-/** The ways in which something else keeps the disk's key (kept-key.ts). */
+/** The programs for keys that a TPM or a server keeps (kept-key.ts). */
 const keptWays = ["tpm", "tang"] as const;
 export type KeptWay = (typeof keptWays)[number];
 

@@ -18,7 +18,7 @@ interface FirstBootChoice {
 export const hasCloudInit = ({ imageType, settings }: FirstBootChoice): boolean =>
   settings.firstBoot === "cloud-init" && datasourcesOf(imageType).length > 0;
 
-/** Whether cloud-init also configures the network. Every other type of network says itself what the machine gets. */
+/** Whether cloud-init also configures the network. Every other type of network fixes what the machine gets. */
 export const leavesNetworkToCloudInit = ({ type }: Pick<Configuration["network"], "type">): boolean => type === "dhcp";
 
 /** After 90_dpkg.cfg, which lists every source, and before the files of someone who wants the last word. */
@@ -71,7 +71,7 @@ function configurationOf({ imageType, settings, users, network }: FirstBootFacts
   );
 }
 
-/** Otherwise cloud-init makes a user of its own for the keys. An existing one keeps its password and its rights. */
+/** Otherwise cloud-init creates its default user for the keys. An existing one keeps its password and its rights. */
 const administratorOf = (name: string): string[] => [
   "# The keys of a cloud are for the appliance's administrator.",
   "system_info:",

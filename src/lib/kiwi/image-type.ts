@@ -45,7 +45,7 @@ export interface TypeFacts {
 }
 
 interface ElementFacts extends TypeFacts {
-  /** Of the root on a disk. */
+  /** The file system of the root on a disk. */
   fileSystem: FileSystem;
 }
 
@@ -174,7 +174,7 @@ const hasSubvolumes = (type: XmlNode, disk: XmlNode): boolean =>
 const usualSubvolumes = `the subvolumes ${fileSystemFacts.btrfs.subvolumes?.join(" and ")}`;
 
 const readAttributes = new Set(["image", "format", "installiso", "primary", "kernelcmdline"]);
-/** The losses that a person must know about before the first build. */
+/** The losses that the user must know about before the first build. */
 const lostBecause = new Map([
   ["luks", "the disk is not encrypted: set disk_encryption, which keeps no passphrase in the image"],
 ]);
@@ -206,7 +206,7 @@ function imageTypeOf(image: string, { attributes, children }: XmlNode): ImageTyp
   return ofKiwi[image];
 }
 
-/** KIWI has one format for boxes, and names the program that starts them in an element. */
+/** KIWI has one format for boxes; a child element names the program that starts them. */
 function boxOf(children: readonly XmlNode[]): ImageType {
   const provider = children.find(({ name }) => name === "vagrantconfig")?.attributes.get("provider");
   return provider === "virtualbox" ? "vagrant_virtualbox" : "vagrant_libvirt";

@@ -1,7 +1,7 @@
 /**
  * Functions of the program that opens the disk (open-disk.ts), for a disk whose key something else keeps: a TPM, or a server.
- * Its one key is a recovery key, which people can type, and which the keeper seals: a header that is being encrypted can have no
- * second key, and the encryption must go on after a power cut although nobody is there.
+ * Its only key is a recovery key, which people can type, and which the keeper seals: during the encryption the header can have no
+ * second key, and the encryption must continue after a power cut without a person.
  *
  * The keeper has these functions: `has_keeper`, `wrap_key` from $key into $state/sealed, `unwrap_key` back, and `close_keeper`. Its
  * name is $keeper, and its sentences are $cannot_keep, $no_keeper (a beginning), $keeper_refuses and $keeper_fails.

@@ -63,7 +63,7 @@ const remakeLines = ({ paths, remake }: IdentityFiles): string[] => {
   return [`  if ${other}lacks ${program} ${paths.join(" ")}; then ${command}; fi`];
 };
 
-/** Those that only some services wait for, and the others. */
+/** The units that only some services wait for, and the others. */
 const waited = identityFiles.filter(({ remake }) => remake?.before);
 const others = identityFiles.filter(({ remake }) => !remake?.before);
 

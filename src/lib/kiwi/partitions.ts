@@ -8,7 +8,7 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 type Division = Configuration["lvm"] | undefined;
 type Directories = Configuration["lvm"]["volumes"];
 
-/** The directories with a partition of their own. */
+/** The directories that have their own partition. */
 export const partitionsOf = (lvm: Division): Directories =>
   lvm?.enabled && lvm.kind === "partitions" ? lvm.volumes : [];
 
@@ -18,7 +18,7 @@ export function withPartitions(type: XmlMarked, lvm: Division): XmlMarked {
   if (directories.length === 0 || type.attributes["image"] !== "oem" || typeof type.value === "string") return type;
   const { filesystem = "" } = type.attributes;
   const partition = directories.map(({ path, sizeMb }, at) =>
-    // KIWI has names of its own, such as root, and makes a label of the name.
+    // KIWI has its own names, such as root, and makes a label of the name.
     marked({ name: `part${at + 1}`, size: `${sizeMb}M`, mountpoint: path, filesystem }, {}),
   );
   return marked(type.attributes, { ...type.value, partitions: { partition } });

@@ -39,7 +39,7 @@ export const watches = sqliteTable(
     automaticBuilds: text("automatic_builds", { mode: "json" }).notNull().$type<PlannedBuild[]>().default([]),
     /** The digest of the contents of the repositories when it was decided. */
     automaticContents: text("automatic_contents"),
-    /** What came of it, for the owner. */
+    /** The outcome, for the owner. */
     automaticMessage: text("automatic_message").notNull().default(""),
     automaticAt: moment("automatic_at"),
     /** The appliance's last edit when it was decided. */

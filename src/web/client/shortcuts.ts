@@ -5,7 +5,7 @@
 import { shortcuts } from "../shortcuts.ts";
 import { rememberColours } from "./theme.ts";
 
-// Each page has both, and a file of its own would weigh more than what is in it.
+// Each page has both, and a separate file would weigh more than its content.
 rememberColours();
 
 const remembered = "kiln-shortcuts";

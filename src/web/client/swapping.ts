@@ -131,7 +131,7 @@ const isBeingFilled = (active: Element | null, form: HTMLFormElement | undefined
 const isKept = (attribute: string, element: Element): boolean =>
   attribute === "open" || (attribute === "checked" && element.hasAttribute("data-stays"));
 
-/** Also keeps the typed passwords, which no answer contains. A part with a fault opens. */
+/** Also keeps the typed passwords, which no answer contains. Opens a part that has a fault. */
 const isKeptIfRefused = (attribute: string, element: Element, change: "update" | "remove"): boolean =>
   (attribute === "value" && element.matches("[type=password]")) ||
   (isKept(attribute, element) && !(attribute === "open" && change === "update"));

@@ -98,7 +98,7 @@ interface Both {
   to: ComparedBuild;
 }
 
-/** The headings of the two columns. Builds of the same version are told apart by their formats or ids. */
+/** The headings of the two columns. Builds of the same version are distinguished by their formats or ids. */
 function names({ from: { build: from }, to: { build: to } }: Both): [string, string] {
   if (from.version !== to.version) return [from.version, to.version];
   if (from.imageType !== to.imageType) return [from.imageType, to.imageType];

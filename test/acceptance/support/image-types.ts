@@ -50,7 +50,7 @@ export function expectShape(imageType: ImageType, downloaded: Downloaded): void 
   expectDisk(join(downloaded.folder, disk), container, downloaded.rawSize);
 }
 
-/** → the files that describe the machine */
+/** Returns the files that describe the machine. */
 const machines = {
   vmx({ name, folder }: Downloaded): string[] {
     expect(readFileSync(join(folder, `${name}.vmx`), "utf8")).toContain(`ide0:0.fileName = "${name}.vmdk"`);

@@ -68,7 +68,7 @@ const StorageView = ({ disk, images, hasMore, isFirst }: StorageViewProps) => {
         {last !== undefined && (
           <p class="body small-text quiet">
             Besides the image that you download, Kiln keeps its files one by one, to show them and to compare versions,
-            and an update from the image before. All of them count.
+            and an update from the previous image. All of them count.
           </p>
         )}
         {last === undefined ? (

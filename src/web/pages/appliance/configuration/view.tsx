@@ -38,7 +38,7 @@ export const SectionPage = ({ at, section: current, children }: SectionPageProps
 
 interface SectionFormProps {
   section: Section;
-  /** Those that the form offers. */
+  /** The choices that the form offers. */
   settings: readonly Setting[];
   shown: ShownConfiguration;
 }
