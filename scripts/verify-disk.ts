@@ -6,7 +6,7 @@ import { print } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
 import { type Cut, type CutDisk, cutDisks, startAfterCut } from "./verify/disk/cuts-proof.ts";
 import { proveTang, tangAddress } from "./verify/disk/tang-proof.ts";
-import { type Place, proveTpm } from "./verify/disk/tpm-proof.ts";
+import { type Workspace, proveTpm } from "./verify/disk/tpm-proof.ts";
 import { printedEnding } from "./verify/disk/machine.ts";
 import { verifyImage } from "./verify/report-file.ts";
 import type { StepRecord } from "./verify/step-record.ts";
@@ -50,9 +50,9 @@ else await verify(resolve(image));
 async function verify(path: string): Promise<void> {
   const verifying = { title: "Encrypted disks", command: "verify:disk", report: values.report, leave };
   await verifyImage(verifying, async ({ record, ...here }) => {
-    const place = { image: path, ...here };
-    if (values.tang !== undefined) await withTang(record, place, resolve(values.tang));
-    else await (values.tpm ? withTpms(record, place) : withCuts(record, place));
+    const workspace = { image: path, ...here };
+    if (values.tang !== undefined) await withTang(record, workspace, resolve(values.tang));
+    else await (values.tpm ? withTpms(record, workspace) : withCuts(record, workspace));
   });
 }
 
@@ -64,31 +64,31 @@ function leave(folder: string, failed: boolean): void {
   else rmSync(folder, { recursive: true });
 }
 
-async function withTpms(record: StepRecord, place: Place): Promise<void> {
+async function withTpms(record: StepRecord, workspace: Workspace): Promise<void> {
   const step = { of: "TPM", what: "two machines of one image", seen: seenWithTpms };
-  await record.step(step, () => proveTpm(place));
+  await record.step(step, () => proveTpm(workspace));
 }
 
-async function withTang(record: StepRecord, place: Place, keys: string): Promise<void> {
+async function withTang(record: StepRecord, workspace: Workspace, keys: string): Promise<void> {
   const step = { of: "Key server", what: "three boots of one machine", seen: seenWithTang };
-  await record.step(step, () => proveTang(place, keys));
+  await record.step(step, () => proveTang(workspace, keys));
 }
 
-async function withCuts(record: StepRecord, place: Place): Promise<void> {
+async function withCuts(record: StepRecord, workspace: Workspace): Promise<void> {
   const sampling = { seed: Number(values.seed), any: Number(values.cuts), marked: Number(values.marked) };
   const what = `copy the disk at random moments of seed ${values.seed}`;
-  const disks = (await record.step({ of, what, seen: seenCopies }, () => cutDisks(place, sampling))) ?? [];
+  const disks = (await record.step({ of, what, seen: seenCopies }, () => cutDisks(workspace, sampling))) ?? [];
   const left = disks.values();
   const startThem = async () => {
-    for (const disk of left) await startOne(record, place, disk);
+    for (const disk of left) await startOne(record, workspace, disk);
   };
   // Two at a time.
   await Promise.all([startThem(), startThem()]);
 }
 
-async function startOne(record: StepRecord, place: Place, disk: CutDisk): Promise<void> {
+async function startOne(record: StepRecord, workspace: Workspace, disk: CutDisk): Promise<void> {
   const { bytes, marked } = disk.progress;
   const much = bytes === Infinity ? "everything" : `${Math.round(bytes / 1e6)} MB`;
   const what = `${disk.name}: ${much} encrypted${marked ? ", blocks half written" : ""}`;
-  await record.step({ of, what, seen: seenAfter }, () => startAfterCut(place, disk));
+  await record.step({ of, what, seen: seenAfter }, () => startAfterCut(workspace, disk));
 }

@@ -9,7 +9,7 @@ import { projectRoot } from "./launch/project.ts";
 import { verifyImage } from "./verify/report-file.ts";
 import { BootedMachines } from "./verify/seeds/booted-machines.ts";
 import { countDifferent, type Facts } from "./verify/seeds/facts.ts";
-import { bootWithSeed, type Place } from "./verify/seeds/seeded-machine.ts";
+import { bootWithSeed, type Workspace } from "./verify/seeds/seeded-machine.ts";
 import type { StepRecord } from "./verify/step-record.ts";
 
 const usage = `npm run verify:seeds -- IMAGE [options]
@@ -58,7 +58,7 @@ async function verify(path: string): Promise<void> {
 }
 
 /** Boots the copies that have not booted yet, two at a time. */
-async function bootAll(record: StepRecord, booted: BootedMachines, place: Place): Promise<void> {
+async function bootAll(record: StepRecord, booted: BootedMachines, workspace: Workspace): Promise<void> {
   const until = Date.now() + Number(values.minutes) * 60_000;
   const earlier = new Set(booted.all().map(({ hostName }) => hostName));
   const names = Array.from({ length: Number(values.boots) }, (_, each) => `seed-${String(each + 1).padStart(2, "0")}`);
@@ -67,7 +67,7 @@ async function bootAll(record: StepRecord, booted: BootedMachines, place: Place)
     while (Date.now() < until) {
       const { value: name } = left.next();
       if (name === undefined) break;
-      const facts = await record.step({ of: name, what: "boot", seen }, () => bootWithSeed(place, name));
+      const facts = await record.step({ of: name, what: "boot", seen }, () => bootWithSeed(workspace, name));
       if (facts) booted.add(facts);
     }
   };

@@ -143,11 +143,11 @@ export const checksAfter: Check[] = [
   {
     name: "every end is announced once",
     violations: ({ world, work }) => {
-      const told = rowsOf(world.stateDir, "announced", "SELECT told FROM events WHERE event LIKE 'build.%'")
-        .map(({ told: text }) => JSON.parse(String(text)) as { build: { id: string | number; state: string } })
+      const documents = rowsOf(world.stateDir, "announced", "SELECT document FROM events WHERE event LIKE 'build.%'")
+        .map(({ document: text }) => JSON.parse(String(text)) as { build: { id: string | number; state: string } })
         .map(({ build }) => `${build.id} ${build.state}`);
       return work.ended
-        .map(({ id, end }) => ({ id, times: told.filter((each) => each === `${id} ${end?.state}`).length }))
+        .map(({ id, end }) => ({ id, times: documents.filter((each) => each === `${id} ${end?.state}`).length }))
         .filter(({ times }) => times !== 1)
         .map(({ id, times }) => `build ${id}: ${times} times`);
     },

@@ -7,8 +7,8 @@ export function openLog(write: (line: string) => void, format: "text" | "json" =
   return (event, facts = {}) => {
     const at = new Date().toISOString();
     if (format === "json") return write(JSON.stringify({ at, event, ...facts }));
-    const told = Object.entries(facts).filter(([, value]) => value !== undefined);
-    const words = told.map(([name, value]) => `${name}=${shown(value)}`);
+    const present = Object.entries(facts).filter(([, value]) => value !== undefined);
+    const words = present.map(([name, value]) => `${name}=${shown(value)}`);
     write([at, event, ...words].join(" "));
   };
 }

@@ -72,7 +72,7 @@ async function holdSocket(
   const onOpen = () => {
     log("socket open");
     onConnection?.(true);
-    reporter.tell();
+    reporter.report();
     // Work may have arrived while there was no socket.
     onNotice({ type: "wake" });
   };
@@ -96,18 +96,18 @@ type Reporting = Required<Pick<SocketOptions, "report" | "changes">> & { everyMs
 /** Sends reports on a socket that is open. */
 function reportOn(socket: WebSocket, { report, changes, everyMs }: Reporting) {
   let reported = "";
-  const tell = async ({ evenIfSame }: { evenIfSame: boolean }) => {
+  const send = async ({ evenIfSame }: { evenIfSame: boolean }) => {
     const text = await report().then(JSON.stringify, () => "");
     const isNew = evenIfSame || text !== reported;
     if (text !== "" && isNew && socket.readyState === socket.OPEN) socket.send((reported = text));
   };
   // The same slots may have been taken and freed since the Worker chose this agent.
-  const onChange = () => void tell({ evenIfSame: true });
-  const onTime = () => void tell({ evenIfSame: false });
+  const onChange = () => void send({ evenIfSame: true });
+  const onTime = () => void send({ evenIfSame: false });
   const timer = setInterval(onTime, everyMs);
   changes.addEventListener("change", onChange);
   return {
-    tell: onTime,
+    report: onTime,
     end() {
       clearInterval(timer);
       changes.removeEventListener("change", onChange);

@@ -52,9 +52,9 @@ export function keepAgentRunning(configuration: string, stateDirectory: string):
     // A program that cannot be started emits "error" but not "exit".
     started.once("error", (error) => started.pid === undefined && ended(error.message, startedAt));
     started.once("exit", (code, signal) => ended(signal ?? `exit ${code}`, startedAt));
-    if (started.pid !== undefined) tell(started.pid);
+    if (started.pid !== undefined) report(started.pid);
   };
-  const tell = (pid: number) => {
+  const report = (pid: number) => {
     try {
       watcher?.(pid);
     } catch (error) {

@@ -117,15 +117,15 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
 
 /** Also prints a line for each repository of a catalogue when its import has ended. */
 export function watched(admin: Catalogues, catalogue: string, startedAt: number): Catalogues {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     catalogues: async () => {
       const listed = await admin.catalogues();
       const repositories = listed.find(({ name }) => name === catalogue)?.repositories ?? [];
       for (const { name, state, packages = 0 } of repositories) {
-        if (state !== "ready" || told.has(name)) continue;
-        told.add(name);
-        const counted = `${told.size} of ${repositories.length} repositories`;
+        if (state !== "ready" || reported.has(name)) continue;
+        reported.add(name);
+        const counted = `${reported.size} of ${repositories.length} repositories`;
         print(`  ${catalogue}: ${name} has ${packages} packages (${counted}, ${seconds(Date.now() - startedAt)})`);
       }
       return listed;

@@ -2,26 +2,26 @@
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 import type { TestEvent } from "./event.ts";
 
-const tell = (event: TestEvent): unknown => process.send?.(event);
+const send = (event: TestEvent): unknown => process.send?.(event);
 
 export default class Telling implements Reporter {
   onTestModuleQueued(module: TestModule): void {
-    tell({ type: "file began", file: module.relativeModuleId });
+    send({ type: "file began", file: module.relativeModuleId });
   }
 
   onTestCaseReady({ module, fullName }: TestCase): void {
-    tell({ type: "test began", file: module.relativeModuleId, test: fullName });
+    send({ type: "test began", file: module.relativeModuleId, test: fullName });
   }
 
   onTestCaseResult(test: TestCase): void {
     const { state, errors } = test.result();
     if (state === "pending") return;
     const file = test.module.relativeModuleId;
-    tell({ type: "test ended", file, test: test.fullName, state, reason: firstLine(errors) });
+    send({ type: "test ended", file, test: test.fullName, state, reason: firstLine(errors) });
   }
 
   onTestModuleEnd(module: TestModule): void {
-    tell({ type: "file ended", file: module.relativeModuleId, reason: reasonOf(module) });
+    send({ type: "file ended", file: module.relativeModuleId, reason: reasonOf(module) });
   }
 }
 

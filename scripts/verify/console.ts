@@ -21,11 +21,11 @@ export class SerialConsole {
     keyboard.on("error", () => {}); // the machine is gone, and `says` reports that
     screen.on("data", (bytes: Buffer) => {
       this.#said = (this.#said + bytes.toString("latin1").replaceAll("\r", "")).slice(-maxCharacters);
-      this.#tell();
+      this.#notify();
     });
     screen.on("close", () => {
       this.#hasEnded = true;
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -57,7 +57,7 @@ export class SerialConsole {
     return new Promise((resolve) => this.#listeners.add(resolve));
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
   }

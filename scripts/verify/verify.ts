@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ImageType } from "#lib/contract/index";
-import { Catalogue, packageTypeOfBase, whyNotAs } from "#model/catalogue";
+import { Catalogue, packageTypeOfBase, reasonAgainst } from "#model/catalogue";
 import { judgeAccel } from "../../builder-agent/src/doctor/acceleration.ts";
 import type { Accel } from "../../builder-agent/src/sandbox.ts";
 import { adminClient, type AdminClient } from "../admin/client.ts";
@@ -120,7 +120,7 @@ async function verifyFormat(wanted: Format, run: Run): Promise<void> {
   const { appliance, format } = wanted;
   const { record, client, catalogue, options, signal } = run;
   const of = titleOf(wanted, format);
-  const why = whyNotAs(catalogue.baseSystem, format);
+  const why = reasonAgainst(catalogue.baseSystem, format);
   if (why !== undefined) return record.cannot({ of, what: "build" }, why);
   const built = await record.step(
     { of, what: "build", seen: ({ size }: { size: number }) => `an image of ${size} MB, made ${run.builders}` },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { factory } from "#admin-api/factory";
 import { audited } from "#domain/accounts/audit";
-import { createAgent, dismissAgent, setDuty } from "#domain/agent";
+import { createAgent, dismissAgent, setDrained } from "#domain/agent";
 import { listAgentsAtWork } from "#domain/service-overview";
 
 const nameRule =
@@ -39,7 +39,7 @@ export const agents = factory
     const name = c.req.param("name");
     const event = draining ? "agent.drained" : "agent.resumed";
     const db = audited(c.var.db, { event, actor: "operator", detail: { agent: name } });
-    await setDuty({ env: c.env, db: c.var.db }, db, { name, duty: draining ? "drained" : "working" });
+    await setDrained({ env: c.env, db: c.var.db }, db, { name, isDrained: draining });
     return c.json({ draining });
   })
   .delete("/:name", async (c) => {

@@ -7,7 +7,7 @@ import { factory } from "#agent-api/factory";
 import { AgentRefusal } from "#agent-api/refusal";
 
 const PackageId = z.coerce.number().int().positive();
-const Place = z.object({ packageId: PackageId, piece: z.coerce.number().int().min(1).max(64) });
+const PieceParams = z.object({ packageId: PackageId, piece: z.coerce.number().int().min(1).max(64) });
 const Sent = z.object({ size: z.coerce.number().int().positive(), sha256: Sha256 });
 
 /**
@@ -22,7 +22,7 @@ export const storedPackages = factory
   })
   .get("/:id/stored-packages/:packageId/:piece", async (c) => {
     const build = await heldBuild(c);
-    const piece = await readPiece({ env: c.env, db: c.var.db }, build, Place.parse(c.req.param()));
+    const piece = await readPiece({ env: c.env, db: c.var.db }, build, PieceParams.parse(c.req.param()));
     if (!piece) throw new AgentRefusal("no_package");
     return new Response(piece.body, {
       headers: { "content-type": "application/octet-stream", "content-length": String(piece.size) },
@@ -34,7 +34,7 @@ export const storedPackages = factory
     const body = c.req.raw.body;
     if (!body) throw new AgentRefusal("invalid", "The piece has no body.");
     const stored = await storePiece({ env: c.env, db: c.var.db }, build, {
-      ...Place.parse(c.req.param()),
+      ...PieceParams.parse(c.req.param()),
       ...sent,
       body,
     });

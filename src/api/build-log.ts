@@ -48,8 +48,8 @@ function eventOf(news: BuildNews): string {
     case "progress": {
       const { state, percent, secondsElapsed, secondsLeft, message, queuePosition } = news.progress;
       const times = { time_elapsed: secondsElapsed, time_left: secondsLeft };
-      const told = { state, percent, ...times, message, queue_position: queuePosition };
-      return eventText("progress", JSON.stringify(told));
+      const shown = { state, percent, ...times, message, queue_position: queuePosition };
+      return eventText("progress", JSON.stringify(shown));
     }
     case "silence":
       return ": nothing new\n\n";

@@ -58,8 +58,8 @@ function keyOf(c: Context): string | undefined {
 /** SHA-256 of everything that distinguishes requests. The body of the request can still be read afterwards. */
 async function fingerprint(c: Context<ApiEnv>): Promise<string> {
   const { pathname, search } = new URL(c.req.url);
-  const told = [c.req.method, pathname, search, ...(await bodyMarks(c))];
-  return await sha256(Buffer.from(JSON.stringify(told)));
+  const parts = [c.req.method, pathname, search, ...(await bodyMarks(c))];
+  return await sha256(Buffer.from(JSON.stringify(parts)));
 }
 
 /**

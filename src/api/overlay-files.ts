@@ -18,7 +18,7 @@ import {
 import { metadataNames, parseChanges, parseMetadata } from "#domain/contents/overlay-file-metadata";
 import { Refusal } from "#domain/refusal";
 import { fileNameOf, parseWebAddress } from "#domain/contents/web-upload";
-import { orDiscard } from "#domain/staged";
+import { discardOnRefusal } from "#domain/discard-on-refusal";
 import { openerFor } from "#domain/operation/downloads";
 import { readerOf } from "#http/client-address";
 import { answerOverlayFile } from "#http/overlay-file";
@@ -81,7 +81,7 @@ export const files: CallGroup = {
           make: async () => {
             const { fields, stored } = await receive(c, { isWanted: query["url"] === undefined });
             const given = { ...withoutEmpty(fields), ...query };
-            return await orDiscard(
+            return await discardOnRefusal(
               () => discardContent(targetOf(c), stored),
               () => add(c, given, stored),
             );
@@ -144,7 +144,7 @@ export const files: CallGroup = {
         if (!stored) {
           throw new Refusal("invalid_request", { message: "Send the new content as the form's field file." });
         }
-        return await orDiscard(
+        return await discardOnRefusal(
           () => discardContent(targetOf(c), stored),
           () => replaceFile(targetOf(c), file, stored),
         );

@@ -15,7 +15,7 @@ import {
   listUploads,
   replaceUpload,
 } from "#domain/rpms/upload";
-import { orDiscard } from "#domain/staged";
+import { discardOnRefusal } from "#domain/discard-on-refusal";
 import { openerFor } from "#domain/operation/downloads";
 import { answerBlob } from "#http/blob";
 import { readerOf } from "#http/client-address";
@@ -82,7 +82,7 @@ export const rpms: CallGroup = {
               await checkBaseSystem(db, baseSystem);
               return await addUpload({ env, db }, { account, baseSystem, requestId }, staged);
             };
-            return await orDiscard(() => discardUpload({ env, db }, staged), add);
+            return await discardOnRefusal(() => discardUpload({ env, db }, staged), add);
           },
         });
       },
@@ -107,7 +107,7 @@ export const rpms: CallGroup = {
       refuses: ["missing_parameter", "invalid_file", "unknown_error"],
       act: async ({ env, db, account }, { found: { id, baseSystem, storedBytes } }, c) => {
         const { staged } = await receive(c, storedBytes);
-        return await orDiscard(
+        return await discardOnRefusal(
           () => discardUpload({ env, db }, staged),
           () => replaceUpload({ env, db }, { account, id, baseSystem }, staged),
         );

@@ -34,11 +34,11 @@ const add = (kind: "package" | "pattern"): Call =>
 const byName = (
   verb: string,
   change: typeof deselect,
-  { kind, ...told }: { kind: SoftwareKind; name: string; summary: string },
+  { kind, ...rest }: { kind: SoftwareKind; name: string; summary: string },
 ): Call =>
   call(`POST /appliances/{appliance_id}/cmd/${verb}`, {
     ...ofEntry,
-    ...told,
+    ...rest,
     params: Named,
     about: aboutName(kind === "pattern" ? "pattern" : "package"),
     refuses: ["missing_parameter", "invalid_value"],

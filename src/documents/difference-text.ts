@@ -40,8 +40,8 @@ const signs: Record<Change<unknown>["change"], string> = { added: "+", removed: 
 function packageLine({ change, name, from, to }: PackageChange): string {
   const versions = [from, to].filter((one) => one !== undefined).map(versionOf);
   const [was, is] = versions;
-  const told = was === is && change === "changed" ? `${is}, another file` : versions.join(" -> ");
-  return printable(`  ${signs[change]} ${name} ${told}`);
+  const text = was === is && change === "changed" ? `${is}, another file` : versions.join(" -> ");
+  return printable(`  ${signs[change]} ${name} ${text}`);
 }
 
 const versionOf = ({ version, arch }: ComparedPackage): string => `${version}.${arch}`;
@@ -64,8 +64,8 @@ function sizeLines(from: ComparedBuild, to: ComparedBuild): string[] {
 }
 
 function fileLine({ change, path, from, to }: FileChange): string {
-  const told = from && to ? changesIn(from, to).join(", ") : factsOf(to ?? from);
-  return printable(`  ${signs[change]} ${path} (${told})`);
+  const text = from && to ? changesIn(from, to).join(", ") : factsOf(to ?? from);
+  return printable(`  ${signs[change]} ${path} (${text})`);
 }
 
 function factsOf(file: ComparedFile | undefined): string {

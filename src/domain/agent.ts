@@ -36,21 +36,21 @@ export async function findAgent(
   return (await addAgent(db, { name: firstAgentName, tokenHmac })) ?? (await findAgentByToken(db, tokenHmac));
 }
 
-/** "drained": the agent finishes its work and gets no more. "working": it gets work again. */
-export type AgentDuty = "working" | "drained";
-
-/** @param acting the same database, for the action that the audit log records */
-export async function setDuty(
+/**
+ * A drained agent finishes its work and gets no more.
+ *
+ * @param acting the same database, for the action that the audit log records
+ */
+export async function setDrained(
   { env, db }: Services<Pick<Env, "SWITCHBOARD">>,
   acting: Database,
-  { name, duty }: { name: string; duty: AgentDuty },
+  { name, isDrained }: { name: string; isDrained: boolean },
 ): Promise<void> {
   const agent = await findAgentByName(db, name);
-  const isDrained = duty === "drained";
   if (!agent || !(await saveDrained(acting, name, isDrained ? new Date() : null))) throw unknownAgent(name);
   // A drained agent gets no work in any case, but would be woken in vain.
   await Promise.resolve(switchboard(env).setDrained(agent.id, isDrained)).catch((error: unknown) =>
-    logFailure("could not tell the pool an agent's duty", error, { agent: name }),
+    logFailure("could not report a drained agent to the pool", error, { agent: name }),
   );
 }
 

@@ -38,7 +38,7 @@ export async function wakeSilentBuilds({ env, db }: Services, now: number): Prom
   await Promise.all(
     silent.map((build) =>
       buildObject(env, build)
-        .wake({ rowSays: build.status })
+        .wake({ rowState: build.status })
         .catch((error: unknown) => logFailure("could not wake a build", error, { buildId: build.id })),
     ),
   );

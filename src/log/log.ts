@@ -28,8 +28,8 @@ function write(level: Level, { event, ...facts }: Facts): void {
 }
 
 function readable(at: string, event: Facts[string], { error, stack, ...facts }: Facts): string {
-  const told = Object.entries(facts).filter(([, value]) => value !== undefined && value !== "");
-  const words = told.map(([name, value]) => `${name}=${quoted(String(value))}`);
+  const present = Object.entries(facts).filter(([, value]) => value !== undefined && value !== "");
+  const words = present.map(([name, value]) => `${name}=${quoted(String(value))}`);
   const failure = error === undefined ? "" : `: ${error}${stack ? `\n${stack}` : ""}`;
   return [at, event, ...words].join(" ") + failure;
 }

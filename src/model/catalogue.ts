@@ -116,7 +116,7 @@ export const BaseSystemFacts = z.object({
 export type BaseSystemFacts = z.infer<typeof BaseSystemFacts>;
 
 /** Why a base system cannot be built as this type. Undefined if it can. */
-export const whyNotAs = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType: ImageType): string | undefined =>
+export const reasonAgainst = ({ cannot }: Pick<BaseSystemFacts, "cannot">, imageType: ImageType): string | undefined =>
   cannot?.[imageType] ?? cannot?.[imageFormats[imageType].product];
 
 /**

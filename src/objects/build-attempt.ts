@@ -12,7 +12,7 @@ import { isHeldByAgent, timeLimitMs, type Refused } from "#domain/builds/machine
 import { isSameImage, type RebuildOutcome } from "#domain/builds/rebuilt";
 import type { Artifacts } from "#domain/builds/record";
 import type { Claimant } from "#domain/claimant";
-import { toldInstalledKey } from "#storage/blobs";
+import { reportedInstalledKey } from "#storage/blobs";
 import { openDatabase, type Database } from "#storage/db";
 import type { BuildLifecycle } from "./build-lifecycle.ts";
 import type { Growth } from "./build-log.ts";
@@ -62,7 +62,7 @@ export class BuildAttempt {
       const made = this.#madeBy(running.attempt);
       if (!made) return { refused: "incomplete" };
       const { installed, ...facts } = result;
-      await this.#blobs.put(toldInstalledKey(uid, running.attempt), JSON.stringify(installed));
+      await this.#blobs.put(reportedInstalledKey(uid, running.attempt), JSON.stringify(installed));
       // The lease may have ended by now.
       if (await this.#life.running(token)) chores.keepOutcome({ ...facts, ...made });
     }
@@ -98,7 +98,7 @@ export class BuildAttempt {
     const { log, logNews } = this.#life;
     return this.#during(token, (attempt) => {
       const nextOffset = log.append(attempt, offset, bytes);
-      logNews.tell();
+      logNews.notify();
       return log.isRead ? { nextOffset, watched: true } : { nextOffset };
     });
   }

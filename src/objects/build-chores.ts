@@ -7,7 +7,7 @@ import { announceBuild } from "#domain/events/events";
 import { reportLivenessEveryMs, wakeWhenSilent } from "#domain/liveness";
 import { writePoint } from "#domain/operation/points";
 import { logFailure } from "#log/log";
-import { logKey, toldInstalledKey } from "#storage/blobs";
+import { logKey, reportedInstalledKey } from "#storage/blobs";
 import { keepInstalled } from "#storage/build-blobs";
 import { saveLiveness } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -98,13 +98,13 @@ export class BuildChores {
   }
 
   /** Notes that the row already has this state. */
-  rowSays(state: BuildState): void {
-    this.#kv.put("told", wordFor(state));
+  noteRow(state: BuildState): void {
+    this.#kv.put("stored", wordFor(state));
   }
 
   /** Notes that the row's state is not the one that this object has written. */
-  rowSaysOther(): void {
-    this.#kv.delete("told");
+  forgetRow(): void {
+    this.#kv.delete("stored");
   }
 
   get isLivenessDue(): boolean {
@@ -127,7 +127,7 @@ export class BuildChores {
   async run(state: BuildState, { slowOnes }: { slowOnes: boolean }): Promise<void> {
     const { uid, storage } = this.#around;
     try {
-      await this.#tell(state);
+      await this.#report(state);
       if (slowOnes && isOver(state)) await this.#tidyUp(state);
       this.#failures = 0;
       await setAlarmBy(storage, this.#isTidy(state) ? this.#nextAlarm(state) : Date.now());
@@ -142,16 +142,16 @@ export class BuildChores {
     }
   }
 
-  async #tell(state: BuildState): Promise<void> {
+  async #report(state: BuildState): Promise<void> {
     const { env, uid } = this.#around;
-    if (this.#kv.get("told") !== wordFor(state)) {
+    if (this.#kv.get("stored") !== wordFor(state)) {
       if (state.status === "finished") await keepInstalled(env.BLOBS, uid, state.attempt);
       const services = { env, db: openDatabase(env.DB) };
       await recordState(services, uid, state, this.#kv.get<Outcome | RebuildOutcome>("outcome"));
       if (state.status === "finished") await checkFinished(services, uid);
-      this.rowSays(state);
+      this.noteRow(state);
       if (isOver(state)) pointOfEnd(env, state);
-      if (state.status === "finished") await env.BLOBS.delete(toldInstalledKey(uid, state.attempt));
+      if (state.status === "finished") await env.BLOBS.delete(reportedInstalledKey(uid, state.attempt));
     }
     if (state.status === "queued" && !isResting(state)) await this.#agents.call(state.wakeAgainAt, this.requestId);
     await this.#announcements.send((moment) => announceBuild(env, uid, moment));

@@ -73,7 +73,7 @@ export class BuildLifecycle {
     this.log.makeTables();
     this.uploads.makeTables();
     const state = queued(Date.now());
-    if (row.status === "queued") this.chores.rowSays(state);
+    if (row.status === "queued") this.chores.noteRow(state);
     return this.#save(state);
   }
 
@@ -126,8 +126,8 @@ export class BuildLifecycle {
     const before = this.state;
     this.#storage.kv.put("state", state);
     this.chores.note(state);
-    this.news.tell();
-    this.logNews.tell();
+    this.news.notify();
+    this.logNews.notify();
     // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
     if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
     // In the same write as the state: a crash right after it leaves the chores to the alarm.

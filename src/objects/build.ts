@@ -24,11 +24,14 @@ export class Build extends DurableObject<Env> {
   readonly #attempt = new BuildAttempt(this.#life, this.env);
 
   /** Begins with the row, or continues what a crash interrupted. Writes the row again if a restore has set it back. */
-  async wake({ rowSays, requestId }: { rowSays?: Row["status"]; requestId?: string | undefined } = {}): Promise<void> {
+  async wake({
+    rowState,
+    requestId,
+  }: { rowState?: Row["status"]; requestId?: string | undefined } = {}): Promise<void> {
     this.#life.chores.noteRequest(requestId);
     const state = await this.#life.load();
     if (!state) return;
-    if (rowSays !== undefined && rowSays !== state.status) this.#life.chores.rowSaysOther();
+    if (rowState !== undefined && rowState !== state.status) this.#life.chores.forgetRow();
     await this.#life.settle();
   }
 

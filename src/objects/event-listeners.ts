@@ -45,7 +45,7 @@ export class EventListeners {
     return new Response(null, { status: 101, webSocket: theirs });
   }
 
-  tell(event: StoredEvent): void {
+  send(event: StoredEvent): void {
     for (const socket of this.#open) socket.send(frameOf(event));
   }
 

@@ -18,7 +18,7 @@ const keyRetentionMs = 30 * 24 * 60 * 60_000;
 
 const tables = [
   `CREATE TABLE IF NOT EXISTS events
-     (id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, told TEXT NOT NULL, at INTEGER NOT NULL);
+     (id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, document TEXT NOT NULL, at INTEGER NOT NULL);
    CREATE TABLE IF NOT EXISTS announced (key TEXT PRIMARY KEY, at INTEGER NOT NULL)`,
 ];
 
@@ -35,22 +35,22 @@ export class EventLog {
   add({ key, event, at, account, subject }: Announcement, now: number): StoredEvent | undefined {
     const insertKey = "INSERT INTO announced (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING key";
     if (this.#sql.exec(insertKey, key, now).toArray().length === 0) return undefined;
-    const told = JSON.stringify({ created_at: new Date(at).toISOString(), account, ...subject });
-    const insert = "INSERT INTO events (event, told, at) VALUES (?, ?, ?) RETURNING id, event, told";
-    const row = this.#sql.exec<Row>(insert, event, told, now).one();
+    const document = JSON.stringify({ created_at: new Date(at).toISOString(), account, ...subject });
+    const insert = "INSERT INTO events (event, document, at) VALUES (?, ?, ?) RETURNING id, event, document";
+    const row = this.#sql.exec<Row>(insert, event, document, now).one();
     this.#forget(now);
     return storedOf(row);
   }
 
   /** The events after an id, oldest first. */
   after(id: number): StoredEvent[] {
-    const rows = this.#sql.exec<Row>("SELECT id, event, told FROM events WHERE id > ? ORDER BY id", id);
+    const rows = this.#sql.exec<Row>("SELECT id, event, document FROM events WHERE id > ? ORDER BY id", id);
     return [...rows].map(storedOf);
   }
 
   /** The latest events with these names, newest first. */
   latest(names: readonly EventName[], limit: number): StoredEvent[] {
-    const select = `SELECT id, event, told FROM events
+    const select = `SELECT id, event, document FROM events
       WHERE event IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ?`;
     return [...this.#sql.exec<Row>(select, JSON.stringify(names), limit)].map(storedOf);
   }
@@ -62,10 +62,10 @@ export class EventLog {
   }
 }
 
-type Row = { id: number; event: EventName; told: string };
+type Row = { id: number; event: EventName; document: string };
 
-const storedOf = ({ id, event, told }: Row): StoredEvent => ({
+const storedOf = ({ id, event, document }: Row): StoredEvent => ({
   id,
   event,
-  text: JSON.stringify({ id, event, ...JSON.parse(told) }),
+  text: JSON.stringify({ id, event, ...JSON.parse(document) }),
 });

@@ -37,7 +37,7 @@ export class Events extends DurableObject<Env> {
       ({ events, disabledReason }) => disabledReason === null && events.includes(event.event),
     );
     for (const { uid } of asked) this.#deliveries.add(uid, event, now);
-    this.#listeners.tell(event);
+    this.#listeners.send(event);
     await this.#setAlarm();
   }
 

@@ -7,7 +7,7 @@ export class News {
     return this.#revision;
   }
 
-  tell(): void {
+  notify(): void {
     this.#revision += 1;
     this.#next.resolve();
     this.#next = Promise.withResolvers();

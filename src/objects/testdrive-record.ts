@@ -32,7 +32,7 @@ export class TestdriveRecord {
 
   /** Notes the row's state, even if this object has written something else. */
   rowIs(row: RowState): void {
-    this.#kv.put("told", { word: wordFor(row), at: Date.now() });
+    this.#kv.put("stored", { word: wordFor(row), at: Date.now() });
   }
 
   /**
@@ -49,28 +49,28 @@ export class TestdriveRecord {
     }
   }
 
-  isTold(known: Known): boolean {
-    return this.#rowSays(known) && this.#announcements.isEmpty;
+  isReported(known: Known): boolean {
+    return this.#rowHas(known) && this.#announcements.isEmpty;
   }
 
   /** Writes the row if it changed or a sign of life is due, and announces noted events. Repeat until it succeeds. */
-  async tell(known: Known): Promise<void> {
-    if (!this.#rowSays(known)) {
+  async report(known: Known): Promise<void> {
+    if (!this.#rowHas(known)) {
       const row = rowOf(known);
       const at = Date.now();
       const db = openDatabase(this.#env.DB);
       await saveTestdrive(db, this.#uid, { ...row, wakeAt: wakeWhenSilent(at) });
       const { isCheck, state } = known;
       if (isCheck && state.status === "ended") await endAttempt({ env: this.#env, db }, this.#uid, state.reason);
-      this.#kv.put("told", { word: wordFor(row), at });
+      this.#kv.put("stored", { word: wordFor(row), at });
     }
     await this.#announcements.send((moment) => announceTestdrive(this.#env, this.#uid, moment));
   }
 
-  #rowSays(known: Known): boolean {
-    const told = this.#kv.get<{ word: string; at: number }>("told");
-    const isRecent = known.state.status === "ended" || Date.now() - (told?.at ?? 0) < reportLivenessEveryMs;
-    return told?.word === wordFor(rowOf(known)) && isRecent;
+  #rowHas(known: Known): boolean {
+    const stored = this.#kv.get<{ word: string; at: number }>("stored");
+    const isRecent = known.state.status === "ended" || Date.now() - (stored?.at ?? 0) < reportLivenessEveryMs;
+    return stored?.word === wordFor(rowOf(known)) && isRecent;
   }
 }
 

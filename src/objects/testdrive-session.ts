@@ -34,7 +34,7 @@ interface Session {
 export type Moment = WithoutAt<TestdriveEvent> & { at?: number };
 type WithoutAt<T> = T extends unknown ? Omit<T, "at"> : never;
 
-const tellAgainMs = 5_000;
+const reportAgainMs = 5_000;
 
 /** The session of a testdrive, from its start to its end: its stored state, its one alarm and its row in D1. */
 export class TestdriveSession {
@@ -143,7 +143,7 @@ export class TestdriveSession {
   async setAlarm(): Promise<void> {
     const session = this.#session;
     if (!session) return;
-    const again = this.#record.isTold(known(session)) ? Infinity : Date.now() + tellAgainMs;
+    const again = this.#record.isReported(known(session)) ? Infinity : Date.now() + reportAgainMs;
     await setAlarmBy(this.#storage, Math.min(nextWakeUp(session.state), again));
   }
 
@@ -155,16 +155,16 @@ export class TestdriveSession {
     if (session.state.status === "running" || session.state.status === "ended") this.#seed = undefined;
     if (session.state.status !== "waiting") this.#decided.resolve();
     if (session.state.status === "ended") this.#onEnd(session.state.reason);
-    await this.#tell(session).catch((error: unknown) => {
+    await this.#report(session).catch((error: unknown) => {
       const { testdriveId, requestId } = session.facts;
       logFailure("could not write a testdrive's row", error, { testdriveId, requestId });
     });
   }
 
   /** Writes and announces the session's state. The alarm repeats it until it succeeds. */
-  async #tell(session: Session): Promise<void> {
-    if (this.#record.isTold(known(session))) return;
-    await this.#record.tell(known(session));
+  async #report(session: Session): Promise<void> {
+    if (this.#record.isReported(known(session))) return;
+    await this.#record.report(known(session));
     await this.setAlarm();
   }
 

@@ -73,8 +73,8 @@ export class Testdrive extends DurableObject<Env> {
   }
 
   /** Applies the passage of time and writes the row, even after a restore. False if this object has no session. */
-  async wake(rowSays: RowState): Promise<boolean> {
-    this.#session.rowIs(rowSays);
+  async wake(rowState: RowState): Promise<boolean> {
+    this.#session.rowIs(rowState);
     return (await this.#session.advance({ type: "woke_up" })) !== undefined;
   }
 

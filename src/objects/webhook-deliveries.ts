@@ -58,8 +58,8 @@ export class WebhookDeliveries {
     return this.#rows("webhookId = ? ORDER BY id DESC LIMIT ?", webhookUid, maxListed);
   }
 
-  record({ id, webhookId }: Delivery, { state, attempts, nextAt }: Attempted, told: Outcome & { at: number }): void {
-    const [status, problem] = "status" in told ? [told.status, null] : [null, told.problem];
+  record({ id, webhookId }: Delivery, { state, attempts, nextAt }: Attempted, outcome: Outcome & { at: number }): void {
+    const [status, problem] = "status" in outcome ? [outcome.status, null] : [null, outcome.problem];
     this.#sql.exec(
       "UPDATE deliveries SET state = ?, attempts = ?, nextAt = ?, status = ?, problem = ?, attemptedAt = ? WHERE id = ?",
       state,
@@ -67,7 +67,7 @@ export class WebhookDeliveries {
       nextAt,
       status,
       problem,
-      told.at,
+      outcome.at,
       id,
     );
     this.#forgetOld(webhookId);

@@ -15,7 +15,7 @@ export const logKey = (uid: string) => `builds/${uid}/log.txt`;
 /** The packages that rpm reported in the image, as JSON. */
 export const installedKey = (uid: string) => `builds/${uid}/installed.json`;
 /** An attempt's report of the installed packages until the build is finished. A late one changes nothing. */
-export const toldInstalledKey = (uid: string, attempt: number) => `builds/${uid}/installed-${attempt}.json`;
+export const reportedInstalledKey = (uid: string, attempt: number) => `builds/${uid}/installed-${attempt}.json`;
 /** The packages of the image that had newer versions when they were last compared, as JSON. */
 export const updatesKey = (uid: string) => `builds/${uid}/updates.json`;
 /** The documents about the image and their signature, in one blob so that they always match. */

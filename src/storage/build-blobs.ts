@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { FrozenInput, InstalledPackage } from "#lib/contract/index";
-import { inputKey, installedKey, toldInstalledKey } from "./blobs.ts";
+import { inputKey, installedKey, reportedInstalledKey } from "./blobs.ts";
 
 /** Stores a frozen input under its own SHA-256, and returns the SHA-256. */
 export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<string> {
@@ -42,8 +42,8 @@ export async function findInstalled(blobs: R2Bucket, uid: string): Promise<Insta
 
 /** Makes the winning attempt's report the build's own. Repeating it is safe. */
 export async function keepInstalled(blobs: R2Bucket, uid: string, attempt: number): Promise<void> {
-  const told = await blobs.get(toldInstalledKey(uid, attempt));
-  if (told) await blobs.put(installedKey(uid), told.body);
+  const reported = await blobs.get(reportedInstalledKey(uid, attempt));
+  if (reported) await blobs.put(installedKey(uid), reported.body);
 }
 
 /** Removes every blob below a prefix. */

@@ -71,7 +71,7 @@ export async function saveLiveness(
   uid: string,
   { wakeAt, agentId, seenAt }: { wakeAt: Date; agentId: number | null; seenAt: Date },
 ): Promise<{ build: boolean; agent: boolean }> {
-  const [told, seen] = await db.batch([
+  const [updated, seen] = await db.batch([
     db.update(builds).set({ wakeAt }).where(eq(builds.uid, uid)).returning({ id: builds.id }),
     db
       .update(agents)
@@ -79,7 +79,7 @@ export async function saveLiveness(
       .where(eq(agents.id, agentId ?? 0))
       .returning({ id: agents.id }),
   ]);
-  return { build: told.length > 0, agent: seen.length > 0 };
+  return { build: updated.length > 0, agent: seen.length > 0 };
 }
 
 /** All unfinished builds of an account, the oldest first. */

@@ -80,8 +80,12 @@ async function fill(root: string, options: { seed?: string; umask?: string; TZ?:
   const disk = join(dir, "disk.raw");
   const { seed = "seed", umask = "022", TZ = "UTC" } = options;
   const paths = await makeKiwiPaths(dir);
-  const steady = { E2FSPROGS_FAKE_TIME: `${sourceDate}`, SOURCE_DATE_EPOCH: `${sourceDate}`, KILN_STEADY_SEED: seed };
-  sh(`umask ${umask}; ${kiwi}`, dir, { ...kiwiEnvironment(paths), ...steady, TZ }, [disk, root]);
+  const reproducible = {
+    E2FSPROGS_FAKE_TIME: `${sourceDate}`,
+    SOURCE_DATE_EPOCH: `${sourceDate}`,
+    KILN_REPRODUCIBLE_SEED: seed,
+  };
+  sh(`umask ${umask}; ${kiwi}`, dir, { ...kiwiEnvironment(paths), ...reproducible, TZ }, [disk, root]);
   return { disk, sha256: createHash("sha256").update(readFileSync(disk)).digest("hex") };
 }
 

@@ -49,10 +49,10 @@ function makeFiles(folders: readonly string[]): string {
 async function fill(files: string, { seed = "seed", TZ = "UTC" } = {}) {
   const dir = mkdtempSync(join(folder, "work-"));
   const disk = join(dir, "disk.raw");
-  const steady = { SOURCE_DATE_EPOCH: `${sourceDate}`, KILN_STEADY_SEED: seed };
+  const reproducible = { SOURCE_DATE_EPOCH: `${sourceDate}`, KILN_REPRODUCIBLE_SEED: seed };
   execFileSync(...enclosed("sh", ["-euc", kiwi, "sh", disk, files]), {
     cwd: dir,
-    env: { ...process.env, ...kiwiEnvironment(await makeKiwiPaths(dir)), ...steady, TZ },
+    env: { ...process.env, ...kiwiEnvironment(await makeKiwiPaths(dir)), ...reproducible, TZ },
     stdio: "pipe",
   });
   return disk;
@@ -122,8 +122,8 @@ describe("the FAT that UEFI reads on a medium", () => {
   async function fillMedium(files: string, TZ: string): Promise<string> {
     const dir = mkdtempSync(join(folder, "work-"));
     const image = join(dir, "efi.img");
-    const steady = { SOURCE_DATE_EPOCH: `${sourceDate}`, KILN_STEADY_SEED: "seed" };
-    const env = { ...process.env, ...kiwiEnvironment(await makeKiwiPaths(dir)), ...steady, TZ };
+    const reproducible = { SOURCE_DATE_EPOCH: `${sourceDate}`, KILN_REPRODUCIBLE_SEED: "seed" };
+    const env = { ...process.env, ...kiwiEnvironment(await makeKiwiPaths(dir)), ...reproducible, TZ };
     execFileSync("sh", ["-euc", kiwiForMedium, "sh", image, files], { cwd: dir, env, stdio: "pipe" });
     return image;
   }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { attemptHeader, partDigestHeader, StoredPackages, type FrozenInput } from "#lib/contract/index";
-import { completePackage, keepPackages } from "#domain/builds/stored-packages";
+import { completePackage, storePackages } from "#domain/builds/stored-packages";
 import { packagesPrefix } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import { rowOfBuild } from "../support/builds.ts";
@@ -51,7 +51,7 @@ const frozen = (content: string, { repository = 70, type = "sha256" as "md5" | "
 async function held(agent: FakeAgent, needs: Frozen) {
   const buildId = await startBuild(tux, await createAppliance(tux));
   const attempt = await agent.claimsBuild(buildId);
-  await keepPackages({ env, db }, buildId, { ...attempt.claim.input, ...needs });
+  await storePackages({ env, db }, buildId, { ...attempt.claim.input, ...needs });
   return { buildId, attempt, agent };
 }
 type Held = Awaited<ReturnType<typeof held>>;
@@ -182,7 +182,7 @@ describe("a stored package", () => {
     await first.attempt.uploads(bytesOf("an image"));
     expect((await first.attempt.finishes()).status).toBe(200);
     const waiting = await startBuild(tux, await createAppliance(tux));
-    await keepPackages({ env, db }, waiting, { ...first.attempt.claim.input, ...needs });
+    await storePackages({ env, db }, waiting, { ...first.attempt.claim.input, ...needs });
 
     await sweepIn(24 * 60 * minuteMs);
     expect(await blobsOf(first)).toHaveLength(1);

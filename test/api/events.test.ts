@@ -123,7 +123,7 @@ describe("GET events", () => {
     await runInDurableObject(objectOf(tux), (_, { storage }) => {
       const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1005)`;
       storage.sql.exec(
-        `INSERT INTO events (event, told, at) ${many} SELECT 'build.queued', '{}', ? FROM n`,
+        `INSERT INTO events (event, document, at) ${many} SELECT 'build.queued', '{}', ? FROM n`,
         Date.now(),
       );
     });

@@ -21,7 +21,7 @@ describe("POST modified_files/keep", () => {
     modifiedFile({ path: "/srv/new", type: "d" }),
     modifiedFile({ path: "/srv/old", change: "deleted" }),
   ];
-  const tell = ({ wanted }: { wanted: { kind: string; path?: string } }): AgentAnswer => {
+  const answerTo = ({ wanted }: { wanted: { kind: string; path?: string } }): AgentAnswer => {
     if (wanted.kind === "list") return listOf(files);
     const bytes = contents[wanted.path ?? ""] ?? "packed";
     return wanted.kind === "archive" ? { bytes } : { bytes, size: bytes.length };
@@ -29,7 +29,7 @@ describe("POST modified_files/keep", () => {
 
   it("makes overlay files in the appliance of the running build", async () => {
     const tux = await signedIn();
-    const drive = await modifiedDrive(tux, tell);
+    const drive = await modifiedDrive(tux, answerTo);
     const { kept_files: kept } = await readXml(
       await tux.post(`/testdrives/${drive.id}/modified_files/keep`, { path: "/" }),
     );
@@ -69,14 +69,14 @@ describe("POST modified_files/keep", () => {
 
   it("stores an archive without secrets", async () => {
     const tux = await signedIn();
-    const drive = await modifiedDrive(tux, tell);
+    const drive = await modifiedDrive(tux, answerTo);
     await tux.post(`/testdrives/${drive.id}/modified_files/keep`, { path: "/etc", archive: "true" });
     expect(drive.orders.at(-1)?.filter).toMatchObject({ paths: ["/etc"], withoutSecrets: true });
   });
 
   it("replaces files that were kept before, and releases them", async () => {
     const tux = await signedIn();
-    const drive = await modifiedDrive(tux, tell);
+    const drive = await modifiedDrive(tux, answerTo);
     const applianceId = await applianceOf(tux);
     const path = `/testdrives/${drive.id}/modified_files/keep`;
     await tux.post(path, { path: "/", appliance_id: applianceId });
@@ -91,7 +91,7 @@ describe("POST modified_files/keep", () => {
 
   it("keeps all files as one archive", async () => {
     const tux = await signedIn();
-    const drive = await modifiedDrive(tux, tell);
+    const drive = await modifiedDrive(tux, answerTo);
     const request = { path: "/etc", archive: "true" };
     const { kept_files: kept } = await readXml(await tux.post(`/testdrives/${drive.id}/modified_files/keep`, request));
     expect([kept.files.file]).toMatchObject([
@@ -104,7 +104,7 @@ describe("POST modified_files/keep", () => {
     const applianceId = await applianceOf(tux);
     for (const last of [{ bytes: "te", size: 4 }, gone] satisfies AgentAnswer[]) {
       const drive = await modifiedDrive(tux, (order) =>
-        order.wanted.kind === "data" && order.wanted.path === "/srv/a b" ? last : tell(order),
+        order.wanted.kind === "data" && order.wanted.path === "/srv/a b" ? last : answerTo(order),
       );
       const request = { path: "/", appliance_id: applianceId };
       const answer = await tux.post(`/testdrives/${drive.id}/modified_files/keep`, request);
@@ -117,7 +117,9 @@ describe("POST modified_files/keep", () => {
     const tux = await signedIn();
     const applianceId = await applianceOf(tux);
     const huge = modifiedFile({ size: 10 ** 15 });
-    const drive = await modifiedDrive(tux, (order) => (order.wanted.kind === "list" ? listOf([huge]) : tell(order)));
+    const drive = await modifiedDrive(tux, (order) =>
+      order.wanted.kind === "list" ? listOf([huge]) : answerTo(order),
+    );
     const answer = await tux.post(`/testdrives/${drive.id}/modified_files/keep`, {
       path: huge.path,
       appliance_id: applianceId,
@@ -129,7 +131,7 @@ describe("POST modified_files/keep", () => {
 
   it("changes nothing if the quota is used up meanwhile", async () => {
     const tux = await signedIn();
-    const drive = await modifiedDrive(tux, tell);
+    const drive = await modifiedDrive(tux, answerTo);
     const applianceId = await applianceOf(tux);
     await tux.post(`/testdrives/${drive.id}/modified_files/keep`, { path: "/", appliance_id: applianceId });
     const kept = await rowsOf(applianceId);
@@ -162,7 +164,7 @@ describe("POST modified_files/keep", () => {
 
   it("requires a target for another account's published build", async () => {
     const [tux, publisher] = [await signedIn(), await signedIn()];
-    const drive = await modifiedDrive(tux, tell);
+    const drive = await modifiedDrive(tux, answerTo);
     const build = await bootableBuild(publisher);
     await env.DB.prepare("UPDATE testdrives SET build_id = ? WHERE id = ?").bind(build.id, drive.id).run();
     const path = `/testdrives/${drive.id}/modified_files/keep`;

@@ -188,14 +188,14 @@ describe("secrets of a testdrive of another account's image", () => {
     modifiedFile({ path: "/etc/shadow", change: "changed", difference }),
     modifiedFile({ path: "/etc/ssh/ssh_host_rsa_key", difference }),
   ];
-  const tell = ({ wanted }: ModifiedOrder): AgentAnswer =>
+  const answerTo = ({ wanted }: ModifiedOrder): AgentAnswer =>
     wanted.kind === "list" ? listOf(files) : { bytes: "secret", size: 6 };
   let tux: Client;
   let drive: ModifiedDrive;
   let path: string;
   beforeEach(async () => {
     tux = await signedIn();
-    drive = await modifiedDrive(tux, tell);
+    drive = await modifiedDrive(tux, answerTo);
     path = `/testdrives/${drive.id}/modified_files`;
   });
   const publishIt = async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { imageFormats, imageTypes, productNames, type ImageType, type Product } from "#lib/contract/index";
-import { Catalogue, whyNotAs } from "#model/catalogue";
+import { Catalogue, reasonAgainst } from "#model/catalogue";
 import page from "../../docs/base-systems.md?raw";
 import tiny from "../../templates/tiny.json";
 import { debian12, debian13 } from "../support/catalogues.ts";
@@ -18,7 +18,7 @@ const products: Readonly<Record<Product, string>> = {
 
 /** The catalogue's facts about an image type: its architectures and firmware, or why it is not offered. */
 function cell({ baseSystem, repositories }: Catalogue, imageType: ImageType): string {
-  const reason = whyNotAs(baseSystem, imageType);
+  const reason = reasonAgainst(baseSystem, imageType);
   if (reason !== undefined) return `no: ${reason}`;
   const arches = [...new Set(repositories.flatMap((one) => one.arches))].map((arch) =>
     arch === "i586" ? "i686" : arch,

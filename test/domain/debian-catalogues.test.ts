@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { imageTypes } from "#lib/contract/index";
-import { Catalogue, whyNotAs } from "#model/catalogue";
+import { Catalogue, reasonAgainst } from "#model/catalogue";
 import { signingKeysOf } from "#lib/repodata/signature";
 import page from "../../docs/base-systems.md?raw";
 import tiny from "../../templates/tiny.json";
@@ -82,7 +82,7 @@ describe("the catalogue of Debian 13 for arm64", () => {
   });
 
   it("offers the formats that were seen to boot, or are the same disk, and refuses the others with the reason", () => {
-    expect(imageTypes.filter((type) => whyNotAs(baseSystem, type) === undefined)).toEqual(["oem", "qcow2"]);
+    expect(imageTypes.filter((type) => reasonAgainst(baseSystem, type) === undefined)).toEqual(["oem", "qcow2"]);
     expect(page).toContain("as `oem` or `qcow2`");
   });
 });

@@ -86,7 +86,7 @@ describe("the digest of a guest test", () => {
     ["formats", ["scripts/start.mjs", "test/acceptance/support/boot.ts"], ["cli/src/main.ts"]],
     ["configuration-image", ["scripts/start.mjs", "test/fixtures/repodata/signed/stranger.key"], ["cli/src/main.ts"]],
     ["builds", ["scripts/start.mjs", "builder-agent/src/main.ts"], ["cli/src/main.ts"]],
-    ["agent-build", ["builder-agent/shims/steady_times.py", "src/lib/kiwi/description.ts"], ["src/app.ts"]],
+    ["agent-build", ["builder-agent/shims/reproducible_times.py", "src/lib/kiwi/description.ts"], ["src/app.ts"]],
     ["uefi-medium", ["test/acceptance/support/uefi.ts", "src/lib/kiwi/description.ts"], ["src/app.ts"]],
   ])("covers what %s runs", (name, called, foreign) => {
     const files = closureOf(projectRoot, [`test/acceptance/${name}.test.ts`], knownFiles(projectRoot));

@@ -40,6 +40,6 @@ interface Subjects {
 /** The announcements to accounts, by the kind of their subject. */
 export const announced = <Kind extends keyof Subjects>({ service }: World, kind: Kind): Subjects[Kind][] =>
   [...service.objects.EVENTS.existing.values()]
-    .flatMap(({ storage }) => storage.read("SELECT told FROM events"))
-    .map((row) => (JSON.parse(String(row["told"])) as Partial<Subjects>)[kind])
-    .filter((told) => told !== undefined);
+    .flatMap(({ storage }) => storage.read("SELECT document FROM events"))
+    .map((row) => (JSON.parse(String(row["document"])) as Partial<Subjects>)[kind])
+    .filter((document) => document !== undefined);

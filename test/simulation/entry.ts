@@ -15,7 +15,7 @@ const print = (report: Report): void => void process.stdout.write(`${JSON.string
 const service = new Service(order.migrations);
 let story: World | undefined;
 for (const name of ["log", "error", "warn"] as const)
-  console[name] = (...said: unknown[]) => story?.tell(said.map(String).join(" ").slice(0, 600));
+  console[name] = (...said: unknown[]) => story?.record(said.map(String).join(" ").slice(0, 600));
 
 const run = async (seed: number, plan: readonly Step[]): Promise<Outcome> => {
   story = new World(service);

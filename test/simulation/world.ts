@@ -72,7 +72,7 @@ export class World {
     return [...this.#awayUntil.values()].some((until) => until > clock.now);
   }
 
-  tell(line: string): void {
+  record(line: string): void {
     this.story.push(`${((clock.now - beginning) / 1000).toFixed(2).padStart(9)}  ${line}`);
   }
 
@@ -109,7 +109,7 @@ export class World {
       for (let n = 1; n <= hostCount; n += 1) {
         const { token } = await createAgent(db, env.API_KEY_PEPPER, `host${n}`);
         const host = new Host(`host${n}`, token);
-        host.log = (line) => this.tell(line);
+        host.log = (line) => this.record(line);
         this.hosts.push(host);
       }
     })();
@@ -150,12 +150,12 @@ export class World {
     strike.calls -= 1;
     if (strike.calls >= 0) return undefined;
     this.strikes.shift();
-    this.tell(`strike: ${strike.fate}, ${actor.name}: ${what}`);
+    this.record(`strike: ${strike.fate}, ${actor.name}: ${what}`);
     return strike.fate;
   }
 
   #perform({ what, pick }: Step): void {
-    this.tell(`step: ${what}`);
+    this.record(`step: ${what}`);
     requests[what]?.(this.users, pick);
     faults[what]?.(this, pick);
   }

@@ -39,7 +39,7 @@ export const answerOrder = ({ id, claim }: Drive, request: string, told: AgentAn
 
 export async function modifiedDrive(
   owner: Client,
-  tell: (order: ModifiedOrder) => AgentAnswer,
+  answerTo: (order: ModifiedOrder) => AgentAnswer,
 ): Promise<ModifiedDrive> {
   const drive = await runningDrive(owner);
   const line = await open(`/agent/testdrives/${drive.id}/modified`, asAgent(drive.claim));
@@ -48,7 +48,7 @@ export async function modifiedDrive(
     for (;;) {
       const order = ModifiedOrder.parse(JSON.parse(String(await line.next())));
       orders.push(order);
-      await answerOrder(drive, order.request, tell(order));
+      await answerOrder(drive, order.request, answerTo(order));
     }
   })();
   return { ...drive, line, orders };

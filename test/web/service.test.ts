@@ -88,7 +88,7 @@ describe("/service", () => {
         headers: { authorization: `Bearer ${added.token}`, "content-type": "application/json" },
         body: JSON.stringify({ vnc: null }),
       });
-    await send("/service/agents", { agent: name, duty: "drained" });
+    await send("/service/agents", { agent: name, drained: "yes" });
     expect((await agentOf(name))?.drainedAt).not.toBeNull();
     expect(textOf(await pageOf(firefox.get("/service")), "#result")).toBe(`${name} gets no new work.`);
     const tux = await signedIn();
@@ -96,10 +96,10 @@ describe("/service", () => {
     const posted = tux.post("/testdrives", { build_id: build.id });
     await scheduler.wait(300);
     expect(await (await claim()).json()).toEqual({ testdrive: null });
-    await send("/service/agents", { agent: name, duty: "working" });
+    await send("/service/agents", { agent: name, drained: "no" });
     expect(await (await claim()).json()).toMatchObject({ testdrive: { buildId: build.id } });
     await posted;
-    expect((await send("/service/agents", { agent: "nobody", duty: "drained" })).status).toBe(422);
+    expect((await send("/service/agents", { agent: "nobody", drained: "yes" })).status).toBe(422);
     await operate("DELETE", `/agents/${name}`);
   });
 

@@ -15,7 +15,7 @@ import platform
 import random
 import string
 
-_seed = os.environ.get("KILN_STEADY_SEED")
+_seed = os.environ.get("KILN_REPRODUCIBLE_SEED")
 if _seed:
     random.seed(_seed)
 

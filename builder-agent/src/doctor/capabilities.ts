@@ -117,14 +117,14 @@ function noLvmOf(report: Check[]): Pick<Capabilities, "noLvm"> {
 
 function noEfiOf(report: Check[]): Pick<Capabilities, "noEfi"> {
   const lacks = imageTypes.map((type) => [type, lackingFor(productOf(type).efi, report)] as const);
-  const told = lacks.filter(([, names]) => names !== "");
-  return told.length === 0 ? {} : { noEfi: Object.fromEntries(told) };
+  const known = lacks.filter(([, names]) => names !== "");
+  return known.length === 0 ? {} : { noEfi: Object.fromEntries(known) };
 }
 
 function noFileSystemOf(report: Check[]): Pick<Capabilities, "noFileSystem"> {
   const lacks = fileSystems.map((name) => [name, lackingFor([`${name} disks`], report)] as const);
-  const told = lacks.filter(([, names]) => names !== "");
-  return told.length === 0 ? {} : { noFileSystem: Object.fromEntries(told) };
+  const known = lacks.filter(([, names]) => names !== "");
+  return known.length === 0 ? {} : { noFileSystem: Object.fromEntries(known) };
 }
 
 /** The names of the failed checks that these extras need. Empty if nothing is missing. */

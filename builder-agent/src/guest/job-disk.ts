@@ -39,10 +39,10 @@ const archiveOut = "/build/kept/prepared.tar.zst";
 export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "keys" | "share">): JobCommands {
   const { imageType, appliance } = input;
   const keysInside = keys.map((path) => join(insideGuest.keys, basename(path)));
-  const steady = Object.entries(reproducibleEnvironment(input, "/job/shims")).map(
+  const reproducible = Object.entries(reproducibleEnvironment(input, "/job/shims")).map(
     ([name, value]) => `${name}=${value}`,
   );
-  const clean = ["env", "-i", ...environment, ...steady];
+  const clean = ["env", "-i", ...environment, ...reproducible];
   const kiwi = (args: string[]) => [...clean, ...asMachine(appliance.arch, "kiwi-ng", args).flat()];
   const create = kiwi(createArguments(insideGuest, imageType));
   if (share?.archive !== undefined) return { restore: unpackArguments(archiveIn, insideGuest.root), create };

@@ -38,7 +38,7 @@ export async function writeResult(
     if (contents.has(entry.name)) throw new HostileTar("a name appears twice");
     const content = await contentOf(member, dir, contents);
     if (content !== undefined) contents.set(entry.name, content);
-    const text = `${JSON.stringify(told(entry, content))}\n`;
+    const text = `${JSON.stringify(headOf(entry, content))}\n`;
     if ((listed += text.length) > limits.list) throw new HostileTar("its names are too long");
     lines.push({ order: orderOf(entry.name), text });
   }
@@ -78,7 +78,7 @@ async function contentOf(
   return { number, size: entry.size };
 }
 
-function told({ name, type, mode, uid, gid, target }: TarEntry, content: Content | undefined) {
+function headOf({ name, type, mode, uid, gid, target }: TarEntry, content: Content | undefined) {
   if (content) return { name, type: "f", mode, uid, gid, content: content.number, size: content.size };
   return { name, type, mode, uid, gid, ...(type === "l" && { target }) };
 }

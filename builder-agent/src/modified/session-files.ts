@@ -81,7 +81,7 @@ export class SessionFiles implements AsyncDisposable {
       claim.seed !== undefined ||
       signal.aborted ||
       this.#over.signal.aborted ||
-      this.#whyNot() !== undefined;
+      this.#obstacle() !== undefined;
     const disk = isOver ? undefined : await this.#store().catch(complaining(log));
     if (!disk) return this.#end();
     this.#overlay = { path: disk.path, machine: null };
@@ -137,8 +137,8 @@ export class SessionFiles implements AsyncDisposable {
   /** A new reading, or the one of the list that the order continues. Undefined if that one is closed. */
   async #readingFor({ wanted }: ModifiedOrder, used: AsyncDisposableStack): Promise<Reading | undefined> {
     if (wanted.kind === "data" && wanted.reading !== undefined) return this.#readings.find(wanted.reading);
-    const whyNot = this.#whyNot();
-    if (whyNot !== undefined) throw new UnreadableDisk(whyNot);
+    const obstacle = this.#obstacle();
+    if (obstacle !== undefined) throw new UnreadableDisk(obstacle);
     const { path, machine } = this.#overlay;
     const overlay = machine ? await this.#copy(path, machine) : path;
     const reading = await openReading({ image: this.#image, overlay, isCopy: machine !== null });
@@ -164,7 +164,7 @@ export class SessionFiles implements AsyncDisposable {
   }
 
   /** Why the session has no disk that can be compared. Undefined if it has one. */
-  #whyNot(): string | undefined {
+  #obstacle(): string | undefined {
     const { claim, image } = this.#parts;
     if (imageFormats[claim.imageType].product === "installer")
       return "the disk that a medium installs to has no image to compare it with";

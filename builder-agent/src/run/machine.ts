@@ -2,7 +2,7 @@ import { stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sizeIn, type Arch, type Conversion, type FrozenInput } from "../contract.ts";
 import { outputOf } from "../process.ts";
-import { steadyDisk } from "./steady-disk.ts";
+import { makeReproducible } from "./reproducible-disk.ts";
 
 /** A virtual machine, as the configuration file next to a disk describes it. */
 export interface Machine {
@@ -33,7 +33,7 @@ export async function convertDisk(raw: string, { conversion, to, seed, signal }:
   const { driver, options } = conversion;
   const how = options.length === 0 ? [] : ["-o", options.join(",")];
   await outputOf("qemu-img", ["convert", "-f", "raw", "-O", driver, ...how, raw, to], signal);
-  if (seed !== undefined) await steadyDisk(to, { driver, seed });
+  if (seed !== undefined) await makeReproducible(to, { driver, seed });
   if (conversion.multipleOf !== undefined) await truncate(to, sizeIn(conversion, (await stat(to)).size));
 }
 

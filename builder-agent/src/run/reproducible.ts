@@ -9,7 +9,7 @@ export function reproducibleSeed(input: FrozenInput): string {
 
 /**
  * Environment variables for KIWI that make two builds of the same input identical (decision 28). rpm, mksquashfs and xorriso take
- * their time from SOURCE_DATE_EPOCH, mkfs.ext4 from its own variable. From KILN_STEADY_SEED the shims derive the UUIDs of file
+ * their time from SOURCE_DATE_EPOCH, mkfs.ext4 from its own variable. From KILN_REPRODUCIBLE_SEED the shims derive the UUIDs of file
  * systems and partitions, and shims/python/sitecustomize.py derives KIWI's "random" disk id. Empty for inputs of older Workers.
  *
  * @param shims the directory of the shims as KIWI will see it
@@ -19,7 +19,7 @@ export function reproducibleEnvironment(input: FrozenInput, shims: string): Reco
   return {
     SOURCE_DATE_EPOCH: String(input.sourceDate),
     E2FSPROGS_FAKE_TIME: String(input.sourceDate),
-    KILN_STEADY_SEED: reproducibleSeed(input),
+    KILN_REPRODUCIBLE_SEED: reproducibleSeed(input),
     PYTHONPATH: `${shims}/python`,
     PYTHONDONTWRITEBYTECODE: "1",
   };

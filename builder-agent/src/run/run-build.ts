@@ -28,7 +28,7 @@ import type { PackedImage } from "./pack.ts";
 import { advance, heartbeatOf, startProgress, stepsOf, type ProgressEvent } from "./progress.ts";
 import type { KiwiResult } from "./result.ts";
 import { withServices } from "./boot-services.ts";
-import { tellingPaths } from "./told-paths.ts";
+import { hidingPaths } from "./hidden-paths.ts";
 import { isReported, Stopped, endReason } from "./end-reason.ts";
 
 export interface BuildParts {
@@ -70,11 +70,11 @@ class BuildWork {
   readonly #logging = new AbortController();
   readonly #lease: Lease;
   /** Rewrites paths of this host for the owner, once there is a work directory. */
-  #told = (text: string): string => text;
+  #hidePaths = (text: string): string => text;
   #stopReason: StopReason | undefined;
   #progress;
   /** Whether the Worker knows how this attempt ended, or no longer needs to know. */
-  #isTold = false;
+  #isReported = false;
 
   constructor(claim: BuildClaim, parts: BuildParts) {
     this.#claim = claim;
@@ -98,7 +98,7 @@ class BuildWork {
       await this.#inWorkDir();
       log("build finished", { seconds: Math.round(this.#seconds()) });
     } catch (error) {
-      if (!this.#isTold) await this.#explain(error);
+      if (!this.#isReported) await this.#explain(error);
       log("build ended", { reason: sentenceOf(error) });
     }
   }
@@ -113,24 +113,24 @@ class BuildWork {
       onStop: (reason) => this.stop(reason),
       log,
     });
-    const tell = (event: ProgressEvent) => {
+    const emit = (event: ProgressEvent) => {
       const { percent, phase } = this.#progress;
       const next = this.#advance(event);
       if (next.phase !== phase) lines.write(ownLine(next.phase, new Date()));
       if (next.phase !== phase || next.percent !== percent) heartbeat.nudge();
     };
     try {
-      await this.#make(dir.path, lines, tell);
+      await this.#make(dir.path, lines, emit);
     } catch (error) {
       await this.#explain(error, lines);
       throw error;
     }
   }
 
-  async #make(workDir: string, lines: LogStream, tell: (event: ProgressEvent) => void): Promise<void> {
+  async #make(workDir: string, lines: LogStream, emit: (event: ProgressEvent) => void): Promise<void> {
     const { input, isRebuild = false, takesDelta = false } = this.#claim;
     const { signal } = this.#stopping;
-    const enter = (phase: Phase) => tell({ type: "phase", phase, at: Date.now() });
+    const enter = (phase: Phase) => emit({ type: "phase", phase, at: Date.now() });
 
     const builderRoot = await rootOfBuild({ ...this.#parts.config, workDir }, input);
     const tools = toolsOf(builderRoot, this.#parts);
@@ -152,11 +152,11 @@ class BuildWork {
       artifact: isRebuild ? undefined : (name, until) => this.#parts.api.artifact(this.#lease, name, until),
       earlier: takesDelta ? () => earlierDisk(this.#parts.api, { lease: this.#lease, signal, onNote }) : undefined,
       onPacked: () => enter("Uploading the image"),
-      onDone: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
+      onDone: (fraction) => emit({ type: "done", fraction, at: Date.now() }),
     });
     const built =
       taken ??
-      (await this.#build(workDir, { builder: tools.builder, builderRoot, share, base, stored, delivery, lines, tell }));
+      (await this.#build(workDir, { builder: tools.builder, builderRoot, share, base, stored, delivery, lines, emit }));
     await using slot = await beginDisk(this.#claim, parts, built, context);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
@@ -180,7 +180,7 @@ class BuildWork {
 
   async #build(
     workDir: string,
-    { builder, builderRoot, share, base, stored, delivery, lines, tell }: Partners,
+    { builder, builderRoot, share, base, stored, delivery, lines, emit }: Partners,
   ): Promise<BuiltImage> {
     const { api, config, packageCache } = this.#parts;
     await using guest = config.isolation === "vm" ? await guestOfBuild(config, this.#claim) : undefined;
@@ -208,10 +208,10 @@ class BuildWork {
       signal: this.#stopping.signal,
       onLine: (line) => {
         lines.write(line);
-        tell({ type: "line", line, at: Date.now() });
+        emit({ type: "line", line, at: Date.now() });
       },
-      onPhase: (phase) => tell({ type: "phase", phase, at: Date.now() }),
-      onProgress: (fraction) => tell({ type: "done", fraction, at: Date.now() }),
+      onPhase: (phase) => emit({ type: "phase", phase, at: Date.now() }),
+      onProgress: (fraction) => emit({ type: "done", fraction, at: Date.now() }),
     });
   }
 
@@ -230,15 +230,15 @@ class BuildWork {
     const { fileName, compressed, diskSha256 } = packed;
     const { rawSize, installed } = built;
     const steps = stepsOf(this.#advance({ type: "time", at: Date.now() }));
-    const told = { fileName, compressed, rawSize, diskSha256, installed, steps, ...more };
-    await api.finish(this.#lease, told, this.#stopping.signal);
-    this.#isTold = true;
+    const report = { fileName, compressed, rawSize, diskSha256, installed, steps, ...more };
+    await api.finish(this.#lease, report, this.#stopping.signal);
+    this.#isReported = true;
   }
 
   /** Reports to the Worker why there will be no image, unless it knows already. Without a work directory there is no log. */
   async #explain(why: unknown, lines?: LogStream): Promise<void> {
     const { api, log } = this.#parts;
-    this.#isTold = true;
+    this.#isReported = true;
     const stop = this.#stopReason;
     const isLate = why instanceof RemoteRefusal && why.status === 410;
     if (stop === "released") {
@@ -247,12 +247,12 @@ class BuildWork {
     }
     const isNews = !isLate && (stop === undefined || isReported(stop));
     const { kind, reason } = await endReason(why, { ...this.#claim, ...this.#parts.config });
-    const failure = { kind, reason: this.#told(reason) };
+    const failure = { kind, reason: this.#hidePaths(reason) };
     if (isNews) lines?.write(ownLine(failure.reason, new Date()));
     await lines?.close();
     if (!isNews) return;
-    const told = api.fail(this.#lease, failure, AbortSignal.timeout(lastWordsMs));
-    await told.catch((lost: unknown) => log("could not report the failure", { reason: sentenceOf(lost) }));
+    const sent = api.fail(this.#lease, failure, AbortSignal.timeout(lastWordsMs));
+    await sent.catch((lost: unknown) => log("could not report the failure", { reason: sentenceOf(lost) }));
   }
 
   async #openLog(workDir: string): Promise<LogStream> {
@@ -263,8 +263,8 @@ class BuildWork {
       onFailure: (error) =>
         this.#logging.signal.aborted || log("could not send the log", { reason: sentenceOf(error) }),
     });
-    this.#told = tellingPaths({ workDir, stateDir: config.stateDir });
-    return { write: (line) => stream.write(this.#told(line)), close: () => stream.close() };
+    this.#hidePaths = hidingPaths({ workDir, stateDir: config.stateDir });
+    return { write: (line) => stream.write(this.#hidePaths(line)), close: () => stream.close() };
   }
 
   #advance(event: ProgressEvent) {
@@ -286,5 +286,5 @@ interface Partners {
   stored: StoredPackageFiles;
   delivery: Delivery;
   lines: LogStream;
-  tell: (event: ProgressEvent) => void;
+  emit: (event: ProgressEvent) => void;
 }

@@ -26,7 +26,7 @@ const lastWordMs = 2_000;
 export class Control {
   readonly #settings: ControlSettings;
   /** The latest report of each kind. */
-  readonly #told = new Map<string, TestdriveReport>();
+  readonly #reports = new Map<string, TestdriveReport>();
   readonly #alive: NodeJS.Timeout;
   readonly #over = new AbortController();
   #socket: WebSocket | undefined;
@@ -39,7 +39,7 @@ export class Control {
 
   report(report: TestdriveReport): void {
     // "ready" replaces "preparing".
-    this.#told.set(report.type === "ready" ? "preparing" : report.type, report);
+    this.#reports.set(report.type === "ready" ? "preparing" : report.type, report);
     this.#send(report);
   }
 
@@ -84,7 +84,7 @@ export class Control {
     this.#socket = socket;
     watch(socket);
     const onOpen = () => {
-      for (const report of this.#told.values()) this.#send(report);
+      for (const report of this.#reports.values()) this.#send(report);
     };
     const onText = (text: string) => {
       const order = parseMessage(TestdriveOrder, text);

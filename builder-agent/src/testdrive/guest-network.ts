@@ -57,8 +57,8 @@ const connection = /TCP\[(\w+)\]\s+-?\d+\s+127\.0\.0\.1\s+(\d+)\s+10\.0\.2\.15\s
 
 /** The ways of QEMU into the guest, and the open connections on them. QEMU 7.2 reports them only in its human monitor. */
 async function connectionsOf({ execute }: Pick<Qmp, "execute">) {
-  const told = z.string().parse(await execute("human-monitor-command", { "command-line": "info usernet" }));
-  return [...told.matchAll(connection)].map(([, state = "", from, to]) => ({
+  const answer = z.string().parse(await execute("human-monitor-command", { "command-line": "info usernet" }));
+  return [...answer.matchAll(connection)].map(([, state = "", from, to]) => ({
     state,
     from: Number(from),
     to: Number(to),

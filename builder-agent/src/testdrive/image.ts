@@ -88,11 +88,11 @@ const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 
 /** Reports each new percent. A message per chunk would be too many. */
 function telling(size: number, onMessage: (message: string) => void): (received: number) => void {
-  let told = -1;
+  let reported = -1;
   return (received) => {
     const percent = Math.floor((received / size) * 100);
-    if (percent === told) return;
-    told = percent;
+    if (percent === reported) return;
+    reported = percent;
     onMessage(`Fetching the image (${percent} %)`);
   };
 }

@@ -32,10 +32,10 @@ export class SharedWork<T extends Disposable, W extends Waiter> {
   #begin(name: string, begin: Begin<T, W>, first: W): Work<T, W> {
     const stop = new AbortController();
     const waiters = new Set([first]);
-    const tell = (message: string) => {
+    const onMessage = (message: string) => {
       for (const { onMessage } of waiters) onMessage(message);
     };
-    const work = { result: begin({ signal: stop.signal, onMessage: tell, waiters }), waiters, stop };
+    const work = { result: begin({ signal: stop.signal, onMessage, waiters }), waiters, stop };
     this.#running.set(name, work);
     return work;
   }

@@ -34,7 +34,7 @@ export async function unpackDisk(archive: string, into: string, expected: Expect
   try {
     if (process.getuid?.() === 0) await chown(dir, nobody, nobody);
     await using source = await open(archive);
-    checkTold(await runTar(source, dir, expected), expected);
+    checkListed(await runTar(source, dir, expected), expected);
     const { conversion } = container;
     const disk = conversion ? await convertToRaw(dir, diskFile, { conversion, rawSize, signal }) : diskFile;
     await takeOver(join(dir, disk), into, rawSize);
@@ -55,14 +55,14 @@ const tarArguments = [
   ["--wildcards", "--wildcards-match-slash"],
 ].flat();
 
-interface Told {
+interface Listed {
   members: string[];
   complaints: string[];
   /** Null if it was killed. */
   code: number | null;
 }
 
-async function runTar(source: FileHandle, dir: string, expected: Expected): Promise<Told> {
+async function runTar(source: FileHandle, dir: string, expected: Expected): Promise<Listed> {
   const { container, rawSize, alone = `*/*.${container.suffix}`, isPlain = false, signal } = expected;
   const unzip = isPlain ? [] : ["--gzip"];
   signal.throwIfAborted();
@@ -86,7 +86,7 @@ async function runTar(source: FileHandle, dir: string, expected: Expected): Prom
   }
 }
 
-function checkTold({ members, complaints, code }: Told, { container, alone }: Expected): void {
+function checkListed({ members, complaints, code }: Listed, { container, alone }: Expected): void {
   const [line, another] = members;
   if (line === undefined) throw new HostileArchive(`there is no disk in it${saying(complaints)}`);
   const [, member = ""] = memberLine.exec(line) ?? [];

@@ -50,7 +50,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
       this.#broken.reject(error);
       throw error;
     }
-    if (this.#digests.parts.length > this.#ready) this.#tell();
+    if (this.#digests.parts.length > this.#ready) this.#notify();
   }
 
   async end(): Promise<UploadFile> {
@@ -58,7 +58,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
     await this.#file.close();
     const digests = this.#digests.result();
     this.#ended = digests;
-    this.#tell();
+    this.#notify();
     return { path: this.path, fileName: this.fileName, digests };
   }
 
@@ -82,7 +82,7 @@ export class PartedFile implements UploadSource, AsyncDisposable {
     return this.#ended;
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#ready = this.#digests.parts.length;
     this.#news.resolve();
     this.#news = Promise.withResolvers();

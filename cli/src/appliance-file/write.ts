@@ -6,7 +6,7 @@ import type { AnswerOf } from "../client/client.ts";
 export type Definition = AnswerOf<"getDefinition">["definition"];
 
 /** The part of a definition that a file has. Its configuration may contain references. */
-type Told = Partial<Omit<Definition, "configuration">> &
+type Described = Partial<Omit<Definition, "configuration">> &
   Pick<Definition, "packages" | "patterns" | "bans" | "files"> & { configuration: object };
 
 /** The text of `appliance.yaml`, and the files next to it by their paths. */
@@ -24,7 +24,7 @@ interface Surroundings {
 }
 
 /** Writes a definition as a file for git. The same definition always gives the same bytes. */
-export function writeApplianceFile(definition: Told, { schema, folder, contentOf }: Surroundings): Written {
+export function writeApplianceFile(definition: Described, { schema, folder, contentOf }: Surroundings): Written {
   const written = new Map<string, Uint8Array>();
   const names = new FileNames(folder);
   const fileOf = ({ size: _size, sha256, upload: _upload, path, ...rest }: Definition["files"][number]) => {
@@ -35,12 +35,12 @@ export function writeApplianceFile(definition: Told, { schema, folder, contentOf
     written.set(file, bytes);
     return { path, ...rest, content: { file } };
   };
-  const { id: _id, ...told } = definition;
-  const { packages, patterns, bans, files } = told;
+  const { id: _id, ...fields } = definition;
+  const { packages, patterns, bans, files } = fields;
   // The members stay in the order of the service.
   const document = new Document(
     {
-      ...told,
+      ...fields,
       packages: packages.map(shortened),
       patterns: patterns.map(shortened),
       bans: bans.map(shortened),

@@ -22,14 +22,14 @@ export const exitOfState: Readonly<Record<WatchedBuild["state"], Exit>> = {
 export async function followBuild(
   client: Client,
   build: WatchedBuild,
-  tell: (build: WatchedBuild, secondsLeft: number | undefined) => void,
+  report: (build: WatchedBuild, secondsLeft: number | undefined) => void,
 ): Promise<WatchedBuild> {
   const id = { build_id: build.id };
   for await (const { event, data } of follow(client, "getBuildLog", id)) {
     if (event === "end") break;
     if (event !== "progress") continue;
     const progress = JSON.parse(data) as Progress;
-    tell({ ...build, ...progress }, progress.time_left);
+    report({ ...build, ...progress }, progress.time_left);
   }
   return (await client.call("getRunningBuild", id)).running_build;
 }

@@ -84,7 +84,7 @@ export const events = [
 ];
 
 /** The data of an event. */
-interface Told {
+interface Announced {
   created_at: string;
   build?: { id: number; name: string; version: string; image_type: string; message: string };
   testdrive?: { id: number; build_id: number; message: string };
@@ -93,14 +93,14 @@ interface Told {
 }
 
 function printEvent(kiln: Kiln, { id, event, data }: StreamEvent): void {
-  const told = JSON.parse(data) as Told;
-  if (kiln.isJson) return kiln.print(JSON.stringify(told));
+  const announced = JSON.parse(data) as Announced;
+  if (kiln.isJson) return kiln.print(JSON.stringify(announced));
   return kiln.print(
-    `${(id ?? "").padStart(4)}  ${moment(told.created_at) ?? ""}  ${event.padEnd(17)}  ${visible(wordsOf(told))}`,
+    `${(id ?? "").padStart(4)}  ${moment(announced.created_at) ?? ""}  ${event.padEnd(17)}  ${visible(wordsOf(announced))}`,
   );
 }
 
-function wordsOf({ build, testdrive, version, image }: Told): string {
+function wordsOf({ build, testdrive, version, image }: Announced): string {
   if (build) return `build ${build.id} of ${build.name} (${build.image_type}, ${build.version}): ${build.message}`;
   if (testdrive) return `testdrive ${testdrive.id} of build ${testdrive.build_id}: ${testdrive.message}`;
   if (!image) return `${version?.name ?? ""} ${version?.version ?? ""}`;

@@ -56,15 +56,15 @@ export const images = [
           await downloadImage(
             { image, folder, service: kiln.login.url, keys, force, delta: !whole && { from } },
             {
-              tell: (arrived, size, state) =>
+              report: (arrived, size, state) =>
                 show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, size),
               note: kiln.note,
             },
           ),
         );
       }
-      const told = images.map(({ verified, ...one }) => ({ ...one, verified: verified ?? false }));
-      kiln.show(all ? { images: told } : { ...told[0] }, () =>
+      const shown = images.map(({ verified, ...one }) => ({ ...one, verified: verified ?? false }));
+      kiln.show(all ? { images: shown } : { ...shown[0] }, () =>
         images.map((one) => downloadedText(kiln.paint, one)).join("\n\n"),
       );
     },

@@ -32,7 +32,7 @@ export interface MadeDisk {
  */
 export async function diskFromDelta(
   { url, folder, signed, keys, from: given }: WantedDisk,
-  { tell, note }: { tell: ProgressReporter; note: (text: string) => void },
+  { report, note }: { report: ProgressReporter; note: (text: string) => void },
 ): Promise<MadeDisk | undefined> {
   const { disk } = signed;
   if (!disk || !isInside(disk.path)) return undefined;
@@ -50,7 +50,7 @@ export async function diskFromDelta(
   const file = join(folder, `${signed.file}.${signed.build_id}${deltaSuffix}.part`);
   const part = `${target}.part`;
   mkdirSync(dirname(target), { recursive: true });
-  await downloadTo(file, url + deltaSuffix, tell);
+  await downloadTo(file, url + deltaSuffix, report);
   try {
     const sha256 = await rebuildDisk(earlier, { file, header: found.header, headerBytes: found.bytes }, part);
     if (sha256 !== disk.sha256) throw new Error("the checksum of the result is wrong");

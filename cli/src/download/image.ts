@@ -73,7 +73,7 @@ export interface Downloaded {
 /** Downloads an image with its bills of materials and its provenance. The image gets its name after verification. */
 export async function downloadImage(
   { image, folder, service, keys, force, delta }: Wanted,
-  { tell, note }: { tell: ProgressReporter; note: (text: string) => void },
+  { report, note }: { report: ProgressReporter; note: (text: string) => void },
 ): Promise<Downloaded> {
   const { id, url, use } = image;
   mkdirSync(folder, { recursive: true });
@@ -89,13 +89,13 @@ export async function downloadImage(
     refuseOther(signed, image);
     if (signed.log) await checkLog(service, keys, [noteNextTo(file)]);
     const disk =
-      delta && !isThere ? await diskFromDelta({ url, folder, signed, keys, ...delta }, { tell, note }) : undefined;
+      delta && !isThere ? await diskFromDelta({ url, folder, signed, keys, ...delta }, { report, note }) : undefined;
     if (disk) return { ...disk, verified: signed, use };
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use };
   // An image of a rebuilt version has the same name, but is another image.
   const part = `${file}.${id}.part`;
-  await downloadTo(part, url, tell);
+  await downloadTo(part, url, report);
   try {
     if (!(await isImage(part, image)))
       throw unverified("The downloaded file is not the image: its checksum differs.", "Download it again.");

@@ -15,17 +15,17 @@ const idleMs = 30_000;
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];
 
 /** Downloads a file to `part`, and continues an existing part. Repeats interrupted downloads. */
-export async function downloadTo(part: string, url: string, tell: ProgressReporter): Promise<void> {
+export async function downloadTo(part: string, url: string, report: ProgressReporter): Promise<void> {
   let failures = 0;
   let known = Number.NaN;
   for (;;) {
     const before = sizeOf(part);
     const ended = await attempt(part, url, (arrived, whole) => {
       known = whole;
-      tell(arrived, whole, "arriving");
+      report(arrived, whole, "arriving");
     });
     if (ended === "whole") return;
-    if (known > 0) tell(sizeOf(part), known, "waiting");
+    if (known > 0) report(sizeOf(part), known, "waiting");
     failures = sizeOf(part) > before ? 0 : failures + 1;
     const pause = pausesMs[failures];
     if (pause === undefined) throw unreachable(new URL(url).origin, ended);
@@ -36,7 +36,7 @@ export async function downloadTo(part: string, url: string, tell: ProgressReport
 type Arrived = (arrived: number, whole: number) => void;
 
 /** Returns "whole", or the reason for the interruption. */
-async function attempt(part: string, url: string, tell: Arrived): Promise<unknown> {
+async function attempt(part: string, url: string, report: Arrived): Promise<unknown> {
   const idle = new AbortController();
   const clock = setTimeout(() => idle.abort(new Error("nothing arrived for 30 s")), idleMs);
   const from = sizeOf(part);
@@ -49,7 +49,7 @@ async function attempt(part: string, url: string, tell: Arrived): Promise<unknow
     const start = answer.status === 206 ? from : 0;
     await append(part, { body: answer.body, start, whole: wholeOf(answer) }, (arrived, whole) => {
       clock.refresh();
-      tell(arrived, whole);
+      report(arrived, whole);
     });
     return sizeOf(part) >= wholeOf(answer) ? "whole" : new Error("the connection broke off");
   } catch (error) {
@@ -67,13 +67,13 @@ interface Arriving {
   whole: number;
 }
 
-async function append(part: string, { body, start, whole }: Arriving, tell: Arrived): Promise<void> {
+async function append(part: string, { body, start, whole }: Arriving, report: Arrived): Promise<void> {
   let arrived = start;
   const counted = async function* () {
     for await (const chunk of body) {
       yield chunk;
       arrived += chunk.length;
-      tell(arrived, whole);
+      report(arrived, whole);
     }
   };
   try {

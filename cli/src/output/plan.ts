@@ -52,15 +52,15 @@ function editsOf(changes: Plan["changes"], change: Change): string | undefined {
 
 const without = (all: readonly string[], some: readonly string[]): string[] => all.filter((one) => !some.includes(one));
 
-const told = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
+const suffix = (text = ""): string => (text === "" ? "" : `: ${visible(text)}`);
 
 function changeLine(paint: Painter, { name, item, from, to }: Plan["changes"][number]): string {
   const named = memberNames(name.split("/")).join(".");
   const what = visible(item === undefined ? named : `${named} ${item}`);
   // Only items of a list are added. A list in another order has no item, and no password is shown.
   const isChanged = item === undefined || name.endsWith("/password");
-  if (from === undefined && isChanged) return paint.yellow(`  ~ ${what}${told(to)}`);
-  if (from === undefined) return paint.green(`  + ${what}${told(to)}`);
-  if (to === undefined) return paint.red(`  - ${what}${told(from)}`);
+  if (from === undefined && isChanged) return paint.yellow(`  ~ ${what}${suffix(to)}`);
+  if (from === undefined) return paint.green(`  + ${what}${suffix(to)}`);
+  if (to === undefined) return paint.red(`  - ${what}${suffix(from)}`);
   return paint.yellow(`  ~ ${what}: ${visible(from) || "(none)"} -> ${visible(to) || "(none)"}`);
 }

@@ -34,14 +34,14 @@ export async function uploadInPieces(
   client: Client,
   path: string,
   purpose: RequestOf<"beginUpload">,
-  tell: ProgressReporter,
+  report: ProgressReporter,
 ): Promise<Upload> {
   const size = await sizeOf(path);
   const headers = { "upload-length": String(size), "tus-resumable": "1.0.0" };
   const begun = await client.call("beginUpload", { filename: basename(path), ...purpose }, { headers });
   const { id } = begun.upload;
   await using file = await open(path);
-  for (let offset = 0, failures = 0; offset < size; tell(offset, size)) {
+  for (let offset = 0, failures = 0; offset < size; report(offset, size)) {
     const before = offset;
     offset = await sendPiece(client, id, { file, offset });
     failures = offset > before ? 0 : failures + 1;

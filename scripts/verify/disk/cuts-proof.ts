@@ -6,7 +6,7 @@ import { command } from "../../launch/command.ts";
 import { Complaint } from "../../launch/complaint.ts";
 import { bootSeconds } from "../testdrive.ts";
 import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
-import { openedLine, type Place } from "./tpm-proof.ts";
+import { openedLine, type Workspace } from "./tpm-proof.ts";
 import {
   copyFromMachine,
   copyPartition,
@@ -50,8 +50,8 @@ export interface Sampling {
  * Encrypts the disk of a machine, and copies it at random moments while the machine is stopped by SIGSTOP. So a copy has the
  * same bytes as the disk of a machine that was ended by SIGKILL then. Each moment is equally likely.
  */
-export async function cutDisks(place: Place, { seed, any, marked }: Sampling): Promise<CutDisk[]> {
-  const { image, folder, signal } = place;
+export async function cutDisks(workspace: Workspace, { seed, any, marked }: Sampling): Promise<CutDisk[]> {
+  const { image, folder, signal } = workspace;
   await using home = await makeHome(folder, "whole");
   const disk = join(folder, "whole.qcow2");
   await newDisk(image, disk);
@@ -62,7 +62,7 @@ export async function cutDisks(place: Place, { seed, any, marked }: Sampling): P
     { kind: "cut", has: () => true, next: sample(chance, any) },
     { kind: "marked", has: (progress: Progress) => progress.marked, next: sample(chance, marked) },
   ];
-  await using machine = await startEncryption(place, home, disk);
+  await using machine = await startEncryption(workspace, home, disk);
   for (;;) {
     machine.pause();
     await copyFromMachine(disk, header, `${disk}.header`);
@@ -96,8 +96,8 @@ export function sample(chance: Chance, count: number): () => number | undefined 
 }
 
 /** Starts a machine after its power was cut. Throws unless it comes up, with all files as in the image. */
-export async function startAfterCut(place: Place, { name, disk }: CutDisk): Promise<Cut> {
-  const { folder, signal } = place;
+export async function startAfterCut(workspace: Workspace, { name, disk }: CutDisk): Promise<Cut> {
+  const { folder, signal } = workspace;
   await using home = await makeHome(folder, name);
   let goesOn: boolean;
   {
@@ -112,11 +112,11 @@ export async function startAfterCut(place: Place, { name, disk }: CutDisk): Prom
     await machine.console.says(openedLine, { within: bootSeconds, from });
     await machine[Symbol.asyncDispose]();
   }
-  await compareFiles(place, disk, name);
+  await compareFiles(workspace, disk, name);
   return { goesOn };
 }
 
-async function startEncryption({ signal }: Place, home: Home, disk: string) {
+async function startEncryption({ signal }: Workspace, home: Home, disk: string) {
   const machine = await startMachine({ home, disk, hasTpm: false }, signal);
   await machine.console.says(first, { within: bootSeconds });
   await machine.console.type(passphrase);
@@ -126,7 +126,7 @@ async function startEncryption({ signal }: Place, home: Home, disk: string) {
   return machine;
 }
 
-async function compareFiles({ image, folder }: Place, disk: string, name: string): Promise<void> {
+async function compareFiles({ image, folder }: Workspace, disk: string, name: string): Promise<void> {
   const [raw, plain, before] = ["raw", "plain", "before"].map((what) => join(folder, `${name}.${what}`)) as [
     string,
     string,

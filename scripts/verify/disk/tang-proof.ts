@@ -5,7 +5,7 @@ import { freePort } from "../free-port.ts";
 import { answers } from "../promises.ts";
 import { bootSeconds, loginPrompt } from "../testdrive.ts";
 import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
-import { openedLine, type Place, recoveryKey, written } from "./tpm-proof.ts";
+import { openedLine, type Workspace, recoveryKey, written } from "./tpm-proof.ts";
 
 /** The address of a key server that the image must have. QEMU forwards it to this host's loopback. */
 export const tangAddress = "http://10.0.2.2:7500";
@@ -25,23 +25,23 @@ interface Machine {
  * A machine encrypts its disk, and binds it to the key server, whose keys are in the folder `keys`. At the next boot, the
  * machine asks nobody, and the system gets its own network. Without the server, only the recovery key opens the disk. Throws otherwise.
  */
-export async function proveTang(place: Place, keys: string): Promise<void> {
-  await using home = await makeHome(place.folder, "served");
-  const disk = join(place.folder, "served.qcow2");
-  await newDisk(place.image, disk);
+export async function proveTang(workspace: Workspace, keys: string): Promise<void> {
+  await using home = await makeHome(workspace.folder, "served");
+  const disk = join(workspace.folder, "served.qcow2");
+  await newDisk(workspace.image, disk);
   const machine = { home, disk };
   let key: string;
   {
     await using running = new AsyncDisposableStack();
     running.use(await startTang(keys));
-    key = await firstBoot(place, machine);
-    await bootAlone(place, machine);
+    key = await firstBoot(workspace, machine);
+    await bootAlone(workspace, machine);
   }
-  await bootWithKey(place, machine, key);
+  await bootWithKey(workspace, machine, key);
 }
 
-async function firstBoot(place: Place, machine: Machine): Promise<string> {
-  await using booted = await start(place, machine, await freePort());
+async function firstBoot(workspace: Workspace, machine: Machine): Promise<string> {
+  await using booted = await start(workspace, machine, await freePort());
   const either = new RegExp(`${recoveryKey.source}|${withoutServer.source}`);
   const [key] = await booted.console.says(either, { within: bootSeconds });
   if (withoutServer.test(key)) throw new Complaint("The machine did not reach the key server.");
@@ -52,25 +52,25 @@ async function firstBoot(place: Place, machine: Machine): Promise<string> {
   return key;
 }
 
-async function bootAlone(place: Place, machine: Machine): Promise<void> {
+async function bootAlone(workspace: Workspace, machine: Machine): Promise<void> {
   const ssh = await freePort();
-  await using booted = await start(place, machine, ssh);
+  await using booted = await start(workspace, machine, ssh);
   const [line] = await booted.console.says(new RegExp(`${openedLine.source}|${asks.source}`), { within: bootSeconds });
   if (asks.test(line)) throw new Complaint("The key server does not open the disk.");
   await booted.console.says(loginPrompt, { within: bootSeconds });
-  if (!(await answers(ssh, { within: sshSeconds, signal: place.signal })))
+  if (!(await answers(ssh, { within: sshSeconds, signal: workspace.signal })))
     throw new Complaint("The system has no network after the initial archive had one.");
 }
 
-async function bootWithKey(place: Place, machine: Machine, key: string): Promise<void> {
-  await using booted = await start(place, machine, await freePort());
+async function bootWithKey(workspace: Workspace, machine: Machine, key: string): Promise<void> {
+  await using booted = await start(workspace, machine, await freePort());
   const [line] = await booted.console.says(new RegExp(`${openedLine.source}|${asks.source}`), { within: bootSeconds });
   if (!asks.test(line)) throw new Complaint("The disk opens without the key server.");
   const from = await booted.console.type(key);
   await booted.console.says(openedLine, { within: bootSeconds, from });
 }
 
-const start = ({ signal }: Place, { home, disk }: Machine, ssh: number) => {
+const start = ({ signal }: Workspace, { home, disk }: Machine, ssh: number) => {
   const network = `user,id=net,ipv6=off,hostfwd=tcp:127.0.0.1:${ssh}-:22`;
   const others = ["-netdev", network, "-device", "virtio-net-pci,netdev=net,romfile="];
   return startMachine({ home, disk, hasTpm: false, others }, signal);

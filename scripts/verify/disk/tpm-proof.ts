@@ -6,7 +6,7 @@ import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
 import { changeBoot, volumeKeyOf } from "./volume.ts";
 
 /** An image that encrypts itself, as a raw disk, and an empty folder to work in. */
-export interface Place {
+export interface Workspace {
   image: string;
   folder: string;
   signal: AbortSignal;
@@ -32,28 +32,31 @@ const refusedLine = /The TPM does not open the disk/;
  * Two machines of one image have two volume keys. The disk of the first opens with its own TPM, not with the other one, and not
  * with a changed argument of the kernel. Throws otherwise.
  */
-export async function proveTpm(place: Place): Promise<void> {
-  await using homeOfOne = await makeHome(place.folder, "one");
-  await using homeOfOther = await makeHome(place.folder, "other");
-  const [one, other] = await Promise.all([firstBoot(place, homeOfOne, "one"), firstBoot(place, homeOfOther, "other")]);
-  const keyOf = (machine: Encrypted) => volumeKeyOf(machine.raw, machine.recoveryKey, place.folder);
+export async function proveTpm(workspace: Workspace): Promise<void> {
+  await using homeOfOne = await makeHome(workspace.folder, "one");
+  await using homeOfOther = await makeHome(workspace.folder, "other");
+  const [one, other] = await Promise.all([
+    firstBoot(workspace, homeOfOne, "one"),
+    firstBoot(workspace, homeOfOther, "other"),
+  ]);
+  const keyOf = (machine: Encrypted) => volumeKeyOf(machine.raw, machine.recoveryKey, workspace.folder);
   if ((await keyOf(one)).equals(await keyOf(other))) throw new Complaint("Both machines have the same volume key.");
-  const changed = join(place.folder, "changed.qcow2");
-  const moved = join(place.folder, "moved.qcow2");
+  const changed = join(workspace.folder, "changed.qcow2");
+  const moved = join(workspace.folder, "moved.qcow2");
   await command("cp", [one.disk, moved]);
   await changeBoot(one.raw, "rd.shell=0", "rd.shell=1");
   await newDisk(one.raw, changed);
   const [own, foreign] = await Promise.all([
-    boot(place, { home: one.home, disk: one.disk }, [loginPrompt, refusedLine]),
-    boot(place, { home: other.home, disk: moved }, [openedLine, refusedLine]),
+    boot(workspace, { home: one.home, disk: one.disk }, [loginPrompt, refusedLine]),
+    boot(workspace, { home: other.home, disk: moved }, [openedLine, refusedLine]),
   ]);
   if (own === refusedLine) throw new Complaint("A machine's own TPM does not open its disk.");
   if (foreign !== refusedLine) throw new Complaint("The TPM of another machine opens the disk.");
-  if ((await boot(place, { home: one.home, disk: changed }, [openedLine, refusedLine])) !== refusedLine)
+  if ((await boot(workspace, { home: one.home, disk: changed }, [openedLine, refusedLine])) !== refusedLine)
     throw new Complaint("The TPM opens the disk although an argument of the kernel has changed.");
 }
 
-async function firstBoot({ image, folder, signal }: Place, home: Home, name: string): Promise<Encrypted> {
+async function firstBoot({ image, folder, signal }: Workspace, home: Home, name: string): Promise<Encrypted> {
   const disk = join(folder, `${name}.qcow2`);
   await newDisk(image, disk);
   await using machine = await startMachine({ home, disk, hasTpm: true }, signal);
@@ -71,7 +74,7 @@ async function firstBoot({ image, folder, signal }: Place, home: Home, name: str
 
 /** Boots until one of these is on the serial line, and returns it. */
 async function boot(
-  { signal }: Place,
+  { signal }: Workspace,
   { home, disk }: { home: Home; disk: string },
   lines: readonly [RegExp, RegExp],
 ): Promise<RegExp | undefined> {

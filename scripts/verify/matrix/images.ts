@@ -1,5 +1,5 @@
 import { type Arch, imageFormats, imageTypes, type ImageType } from "#lib/contract/index";
-import { type Catalogue, whyNotAs } from "#model/catalogue";
+import { type Catalogue, reasonAgainst } from "#model/catalogue";
 import { type ConfigurationName, configurationNames, configurations } from "./configurations.ts";
 import { digestOf, type Template, type Wanted } from "./digest.ts";
 
@@ -26,7 +26,7 @@ export const titleOf = ({ template, format, configuration }: Titled): string =>
  */
 export function imagesOf(catalogue: Catalogue): TriedImage[] {
   const [first, ...others] = catalogue.sets.flatMap(({ templates }) => templates);
-  const offered = imageTypes.filter((format) => whyNotAs(catalogue.baseSystem, format) === undefined);
+  const offered = imageTypes.filter((format) => reasonAgainst(catalogue.baseSystem, format) === undefined);
   const wanted = [
     ...(first ? offered.flatMap((format) => configurationsOf(format, offered).map(of(first, format))) : []),
     ...others.map((template) => of(template, template.imageType)("plain")),

@@ -10,7 +10,7 @@ import { bootSeconds } from "../testdrive.ts";
 import { type Facts, factsIn, firstRandomFile, printFacts } from "./facts.ts";
 
 /** An image with cloud-init, as a raw disk, and an empty folder to work in. */
-export interface Place {
+export interface Workspace {
   image: string;
   folder: string;
   accel: Accel;
@@ -27,11 +27,11 @@ const ready = "The seed is applied";
  * Boots a copy of the image with its own seed, and reads its facts with the key of the seed over SSH. Throws if the key of
  * another seed opens the machine, or if it has a host name other than its seed's.
  */
-export async function bootWithSeed(place: Place, name: string): Promise<Facts> {
-  const { folder, accel, user, signal } = place;
+export async function bootWithSeed(workspace: Workspace, name: string): Promise<Facts> {
+  const { folder, accel, user, signal } = workspace;
   await using dir = await makeSessionDir(folder, name);
   const disk = dir.file("disk.qcow2");
-  await newDisk(place.image, disk);
+  await newDisk(workspace.image, disk);
   const [own, foreign] = await Promise.all([newKey(dir.file("own")), newKey(dir.file("foreign"))]);
   const seed = await makeSeedDisk({ metaData: metaData(name), userData: userData(own.publicKey) }, dir, signal);
   await using guest = await startGuest({

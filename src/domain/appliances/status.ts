@@ -23,7 +23,7 @@ import { lackingRepositories } from "#domain/software/lacking-repository";
 import { problemWords } from "#domain/software/problem-words";
 import { resolve, type SoftwareProblem, type SoftwareResolution } from "#domain/software/resolution";
 import { softwareOf, type ApplianceSoftware } from "#domain/software/resolution-request";
-import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
+import { buildPlaceOf, reasonAgainst, type BaseSystemFacts } from "#model/catalogue";
 import { configurationOf } from "#lib/configuration/stored";
 import { fileSystemOf } from "#lib/kiwi/file-system";
 import { progressWords } from "#model/import-progress";
@@ -116,7 +116,7 @@ function builderIssues(
   imageType: ImageType,
 ): Issue[] {
   if (!baseSystem) return [];
-  const texts = [reasonNotBuilt(abilities, buildPlaceOf(baseSystem)), whyNotAs(baseSystem, imageType)];
+  const texts = [reasonNotBuilt(abilities, buildPlaceOf(baseSystem)), reasonAgainst(baseSystem, imageType)];
   return texts.flatMap((text) => (text === undefined ? [] : [error(text)]));
 }
 

@@ -14,7 +14,7 @@ import { listQueued, type PlaceInQueue } from "#storage/build-queue";
 import { findAnyBuild, listHeldBy, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listEarlierSteps } from "#storage/estimates";
-import { keepPackages } from "#domain/builds/stored-packages";
+import { storePackages } from "#domain/builds/stored-packages";
 import { logFailure } from "#log/log";
 import { freezeBlobs } from "#storage/frozen-blobs";
 
@@ -131,7 +131,7 @@ async function handOut({ env, db }: Services, build: Build): Promise<Pick<BuildC
   ]);
   // An interrupted start may have stored only the row.
   await freezeBlobs(db, build.id, blobsIn(input));
-  await keepPackages({ env, db }, build.id, input);
+  await storePackages({ env, db }, build.id, input);
   return { input, ...(sharesRoot && { sharesRoot }) };
 }
 

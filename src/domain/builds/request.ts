@@ -1,7 +1,7 @@
 import { imageTypes, type Capabilities, type ImageType } from "#lib/contract/index";
 import { canBuild, reasonNotBuilt, type Wanted } from "#domain/builds/builder-abilities";
 import { Refusal } from "#domain/refusal";
-import { buildPlaceOf, whyNotAs, type BaseSystemFacts } from "#model/catalogue";
+import { buildPlaceOf, reasonAgainst, type BaseSystemFacts } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
 import type { Repository } from "#storage/repositories";
 import { isUnfinished, type Build } from "#storage/builds";
@@ -55,7 +55,7 @@ export function chooseImageType(
   if (!known || !request.allowedTypes.includes(known)) {
     throw new Refusal("invalid_image_type", { message: `Pick one of ${request.allowedTypes.join(", ")}.` });
   }
-  const why = base && whyNotAs(base, known);
+  const why = base && reasonAgainst(base, known);
   if (why !== undefined) throw new Refusal("invalid_image_type", { message: why });
   refuseUnbuildable({ imageType: known, arch: appliance.arch, ...buildPlaceOf(base ?? {}) }, builders);
   return known;

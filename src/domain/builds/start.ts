@@ -10,7 +10,7 @@ import { buildObject, watched, type WatchedBuild } from "#domain/builds/build";
 import { listDecidingBuilds } from "#domain/builds/deciding";
 import { diskNeedsOf, type DiskNeeds } from "#domain/builds/disk-needs";
 import { blobsIn } from "#domain/builds/frozen-content";
-import { keepPackages } from "#domain/builds/stored-packages";
+import { storePackages } from "#domain/builds/stored-packages";
 import { freezeInput } from "#domain/builds/frozen-input";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import { chooseImageType, chooseVersion, obstacleTo, type BuildRequest } from "#domain/builds/request";
@@ -146,10 +146,10 @@ export async function addFrozen(
     },
     { force: request.force, slots },
   );
-  if (!build) throw await whyNot(db, row);
+  if (!build) throw await refusalOf(db, row);
   // If this is interrupted, the first claim does it.
   await freezeBlobs(db, build.id, blobsIn(input));
-  await keepPackages({ env, db }, build.id, input);
+  await storePackages({ env, db }, build.id, input);
   return build;
 }
 
@@ -179,7 +179,7 @@ const noRoomForBuild = () =>
   });
 
 /** The refusal if no row was written: another request changed something in between, or there is no slot. */
-async function whyNot(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
+async function refusalOf(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
   const built = await listBuildsOfVersion(db, row.applianceId, row.version);
   return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
 }

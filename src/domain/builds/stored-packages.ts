@@ -26,7 +26,11 @@ const maxBytes = ({ STORED_PACKAGES_GB: gb }: Pick<Env, "STORED_PACKAGES_GB">): 
   Math.max(0, Number(gb) || 0) * 1e9;
 
 /** Keeps the packages of a build until it no longer needs them. */
-export async function keepPackages({ env, db }: Services<UsedEnv>, buildId: number, input: FrozenInput): Promise<void> {
+export async function storePackages(
+  { env, db }: Services<UsedEnv>,
+  buildId: number,
+  input: FrozenInput,
+): Promise<void> {
   if (maxBytes(env) > 0) await needPackages(db, buildId, packagesFromOutside(input));
 }
 

@@ -7,7 +7,7 @@ import type { FileMetadata } from "#domain/contents/overlay-file-metadata";
 import { quotaBytes, quotaExceeded } from "#domain/accounts/quota";
 import { withRoom } from "#domain/accounts/room";
 import { Refusal } from "#domain/refusal";
-import { orDiscard } from "#domain/staged";
+import { discardOnRefusal } from "#domain/discard-on-refusal";
 import { capAt } from "#domain/contents/upload-limit";
 import type { IncomingFile } from "#domain/contents/incoming-file";
 import { openWebFile } from "#domain/contents/web-upload";
@@ -98,7 +98,7 @@ export async function addWebFile(
 ): Promise<OverlayFile> {
   await spend(target, target.accountId, "web_files");
   const staged = await stageDownload(target, url);
-  return await orDiscard(
+  return await discardOnRefusal(
     () => discardContent(target, staged),
     () => addFile(target, applianceId, metadata, staged),
   );

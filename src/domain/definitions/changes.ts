@@ -97,22 +97,22 @@ function pairsOf(path: string, value: unknown): [string, string][] {
 function itemsOf(path: string, items: readonly unknown[]): [string, string][] {
   const seen = new Map<string, number>();
   return items.map((item) => {
-    const { name, told } = nameIn(item);
+    const { name, text } = nameIn(item);
     const nth = (seen.get(name) ?? 0) + 1;
     seen.set(name, nth);
     const shown = name.replaceAll(separator, " ");
-    return [`${path}${separator}${nth === 1 ? shown : `${shown} (${nth})`}`, told];
+    return [`${path}${separator}${nth === 1 ? shown : `${shown} (${nth})`}`, text];
   });
 }
 
 /** The name of an item for people: the first of its texts. */
-function nameIn(item: unknown): { name: string; told: string } {
-  if (typeof item !== "object" || item === null) return { name: String(item), told: String(item) };
+function nameIn(item: unknown): { name: string; text: string } {
+  if (typeof item !== "object" || item === null) return { name: String(item), text: String(item) };
   const { name, path, username, command, type, url, ...rest } = { ...item } as Record<string, unknown>;
   const called = [name, path, username, command, type, url].find((one) => one !== undefined) ?? "uploads";
   const others = Object.entries({ ...(called !== url && { url }), ...(called !== type && { type }), ...rest });
-  const told = others.filter(([, one]) => one !== undefined).map(([key, one]) => `${key} ${textOf(one)}`);
-  return { name: String(called), told: told.join(", ") };
+  const text = others.filter(([, one]) => one !== undefined).map(([key, one]) => `${key} ${textOf(one)}`);
+  return { name: String(called), text: text.join(", ") };
 }
 
 const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));

@@ -32,10 +32,10 @@ export function repositoryMeant(
   ];
   const [first, second] = ranked.find((found) => found.length > 0) ?? [];
   if (first && (url !== undefined || !second)) return first.known;
-  const told = url ?? name ?? "of your uploads";
+  const address = url ?? name ?? "of your uploads";
   const message = first
-    ? `There are several repositories called ${told}: give the url of one.`
-    : `This service has no repository ${told}. Import it first.`;
+    ? `There are several repositories called ${address}: give the url of one.`
+    : `This service has no repository ${address}. Import it first.`;
   throw new Refusal("invalid_repository_id", { message });
 }
 

@@ -157,7 +157,7 @@ async function filesOf(
 ): Promise<Contents["files"]> {
   const known = new Map<string, FileContent>(before.files.map((file) => [file.sha256, file]));
   const rows: Contents["files"] = [];
-  for (const { path, owner, group, permissions, enabled, size: told = 0, sha256, upload } of files) {
+  for (const { path, owner, group, permissions, enabled, size: announced = 0, sha256, upload } of files) {
     await rest();
     const at = path.lastIndexOf("/");
     const split = { filename: path.slice(at + 1), path: path.slice(0, at + 1) || "/" };
@@ -166,7 +166,7 @@ async function filesOf(
       known.get(sha256) ?? (upload === undefined ? undefined : await findContent(env, account.id, upload));
     const isRight = content?.sha256 === sha256 || (content === undefined && missingContent === "assume");
     check(isRight, `files/file (${path})`, "the service does not have this content: send it with POST contents first");
-    const { blobId, size, md5 } = content ?? { blobId: "", size: told, md5: "" };
+    const { blobId, size, md5 } = content ?? { blobId: "", size: announced, md5: "" };
     rows.push({ ...metadata, blobId, size, md5, sha256 });
   }
   return rows;

@@ -19,7 +19,7 @@ const inFeed = [
 ] as const satisfies readonly EventName[];
 
 /** The parts of a stored event that an entry names. */
-const Told = z.object({
+const Announced = z.object({
   id: z.int(),
   event: z.enum(inFeed),
   created_at: z.iso.datetime().transform((text) => new Date(text)),
@@ -37,7 +37,7 @@ const Told = z.object({
   version: z.object({ appliance_id: z.int(), name: z.string(), version: z.string() }).optional(),
   channel: z.object({ appliance_id: z.int(), name: z.string(), channel: z.string(), version: z.string() }).optional(),
 });
-type Told = z.infer<typeof Told>;
+type Announced = z.infer<typeof Announced>;
 
 /** The latest events of an account that matter, as a feed. */
 export async function feedOfAccount(
@@ -47,7 +47,7 @@ export async function feedOfAccount(
 ): Promise<Feed> {
   const stored = await eventsObject(env, account).latest(inFeed, maxEntries);
   const entries = stored.flatMap(({ text }) => {
-    const { data } = Told.safeParse(JSON.parse(text));
+    const { data } = Announced.safeParse(JSON.parse(text));
     return data ? [entryOf(account, data, baseUrl)] : [];
   });
   return {
@@ -60,18 +60,18 @@ export async function feedOfAccount(
   };
 }
 
-function entryOf({ uid }: Account, told: Told, baseUrl: string): FeedEntry {
-  const { build, image, version, channel } = told;
+function entryOf({ uid }: Account, announced: Announced, baseUrl: string): FeedEntry {
+  const { build, image, version, channel } = announced;
   const appliance = (build ?? image ?? version ?? channel)?.appliance_id;
   return {
-    id: `urn:kiln:events:${uid}:${told.id}`,
-    title: titleOf(told),
-    at: told.created_at,
+    id: `urn:kiln:events:${uid}:${announced.id}`,
+    title: titleOf(announced),
+    at: announced.created_at,
     link: `${baseUrl}/appliance/${appliance}/${version || channel ? "share" : "build"}`,
   };
 }
 
-function titleOf({ build, image, version, channel }: Told): string {
+function titleOf({ build, image, version, channel }: Announced): string {
   if (build) return `New image: ${build.name} ${build.version}, ${build.image_type}`;
   if (channel) return movedTitle({ ...channel, appliance: channel.name });
   if (version) return publishedTitle(version);

@@ -58,10 +58,10 @@ export async function listModified(
 ): Promise<Omit<ModifiedList, "files"> & { files: ListedFile[] }> {
   const answer = await ask(env, testdrive, { filter, wanted: { kind: "list", withDifferences } });
   if (!isJson(answer)) throw await unusable(answer);
-  const told = await readAnswer(answer);
-  if (told.kind === "refused") throw refusalOf(told);
-  const files = told.files.map((file) => (mayRead(testdrive, file.path) ? file : withoutDifference(file)));
-  return { ...told, files: files.map((file) => ({ ...file, caution: cautionOf(file) })) };
+  const answered = await readAnswer(answer);
+  if (answered.kind === "refused") throw refusalOf(answered);
+  const files = answered.files.map((file) => (mayRead(testdrive, file.path) ? file : withoutDifference(file)));
+  return { ...answered, files: files.map((file) => ({ ...file, caution: cautionOf(file) })) };
 }
 
 function withoutDifference(file: ModifiedFile): ModifiedFile {
@@ -104,8 +104,8 @@ async function open(
 ): Promise<ModifiedContent> {
   const answer = await ask(env, testdrive, order);
   if (isJson(answer)) {
-    const told = await readAnswer(answer);
-    throw told.kind === "refused" ? refusalOf(told) : await unusable(answer);
+    const answered = await readAnswer(answer);
+    throw answered.kind === "refused" ? refusalOf(answered) : await unusable(answer);
   }
   if (!answer.body) throw await unusable(answer);
   const announced = answer.headers.get(contentSizeHeader) ?? "";

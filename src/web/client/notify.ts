@@ -20,7 +20,7 @@ function begin(place: HTMLElement, title: Element): void {
     if (!hasEnded) return;
     place.hidden = true;
     // The title changes before the rest of the page.
-    if (Notification.permission === "granted") setTimeout(tell, 1000);
+    if (Notification.permission === "granted") setTimeout(notify, 1000);
   }).observe(title, { childList: true, characterData: true, subtree: true });
 }
 
@@ -38,7 +38,7 @@ function showState(place: HTMLElement): void {
     words.textContent = "Your browser blocks messages of this site, so it shows none when the build ends.";
 }
 
-function tell(): void {
+function notify(): void {
   const body = document.querySelector("#ended p, #failed h2")?.textContent?.replaceAll(/\s+/g, " ").trim() ?? "";
   const message = new Notification(document.title.replace(/ · Kiln$/, ""), { body, tag: location.pathname });
   message.addEventListener("click", () => {

@@ -105,8 +105,8 @@ export class DialledSocket extends EventEmitter {
       ({ end, headers }) => this.#open(end, headers),
       (error: unknown) => {
         const isAnswer = error instanceof UnexpectedAnswer && this.listenerCount("unexpected-response") > 0;
-        if (isAnswer) this.#tell("unexpected-response", { destroy: () => {} }, error);
-        else this.#tell("error", error);
+        if (isAnswer) this.#emit("unexpected-response", { destroy: () => {} }, error);
+        else this.#emit("error", error);
         this.#over(1006);
       },
     );
@@ -117,7 +117,7 @@ export class DialledSocket extends EventEmitter {
   }
 
   ping(): void {
-    this.#end?.ping(() => this.#tell("pong"));
+    this.#end?.ping(() => this.#emit("pong"));
   }
 
   close(code = 1000): void {
@@ -133,19 +133,19 @@ export class DialledSocket extends EventEmitter {
     if (this.readyState === 3) return end.close(1006);
     this.#end = end;
     this.readyState = 1;
-    end.onText = (text) => this.#tell("message", Buffer.from(text), false);
+    end.onText = (text) => this.#emit("message", Buffer.from(text), false);
     end.onClose = (code) => this.#over(code);
-    this.#tell("upgrade", { headers });
-    this.#tell("open");
+    this.#emit("upgrade", { headers });
+    this.#emit("open");
   }
 
   #over(code: number): void {
     if (this.readyState === 3) return;
     this.readyState = 3;
-    this.#tell("close", code);
+    this.#emit("close", code);
   }
 
-  #tell(event: string, ...given: unknown[]): void {
+  #emit(event: string, ...given: unknown[]): void {
     if (!this.#owner.isDead) asActor(this.#owner, () => this.emit(event, ...given));
   }
 }

@@ -8,7 +8,7 @@ export function softwareOf(sections: readonly XmlNode[]): Chosen & { omitted: Om
   const found: Chosen = { packages: [], patterns: [], bans: [] };
   const omitted: Omission[] = [];
   for (const section of sections) {
-    const why = whyNot(section);
+    const why = reasonToOmit(section);
     if (why === undefined) {
       for (const one of section.children) readChoice(one, found, omitted);
       if (section.attributes.get("patternType") === "plusRecommended")
@@ -26,7 +26,7 @@ const labelOf = ({ attributes }: XmlNode): string => `packages type="${attribute
 const namesIn = ({ children }: XmlNode): string =>
   children.map(({ attributes }) => attributes.get("name") ?? "?").join(", ");
 
-function whyNot({ attributes }: XmlNode): string | undefined {
+function reasonToOmit({ attributes }: XmlNode): string | undefined {
   const type = attributes.get("type") ?? "";
   if (attributes.has("arch")) return `it is for ${attributes.get("arch")} only`;
   if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;

@@ -12,7 +12,7 @@ export function repositoriesOf(nodes: readonly XmlNode[]): {
   for (const node of nodes) {
     const source = node.children.find(({ name }) => name === "source");
     const path = source?.attributes.get("path") ?? "";
-    const why = whyNot(node, source, path);
+    const why = reasonToOmit(node, source, path);
     const name = node.attributes.get("alias");
     if (why === undefined) {
       found.push({ ...(name !== undefined && { name }), url: addressOf(node, path) });
@@ -26,7 +26,7 @@ export function repositoriesOf(nodes: readonly XmlNode[]): {
 
 const readAttributes = new Set(["alias", "type", "sourcetype", "distribution", "components"]);
 
-function whyNot({ attributes }: XmlNode, source: XmlNode | undefined, path: string): string | undefined {
+function reasonToOmit({ attributes }: XmlNode, source: XmlNode | undefined, path: string): string | undefined {
   if (attributes.has("profiles")) return `it belongs only to the profile ${attributes.get("profiles")}`;
   if (attributes.has("arch")) return `it is for ${attributes.get("arch")} only`;
   if (attributes.get("type") === "pacman") return "it is a repository of pacman, which the service cannot read";

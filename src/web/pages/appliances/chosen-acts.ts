@@ -92,7 +92,7 @@ const mostTold = 2_500;
 function resultOf(text: string, refused: readonly string[]): Result {
   if (refused.length === 0) return { text };
   let room = mostTold;
-  const told = refused.filter((each) => (room -= encodeURIComponent(each).length) > 0);
-  const more = refused.length - told.length;
-  return { text, refused: more === 0 ? told : [...told, `And ${counted(more, "other")}.`] };
+  const named = refused.filter((each) => (room -= encodeURIComponent(each).length) > 0);
+  const more = refused.length - named.length;
+  return { text, refused: more === 0 ? named : [...named, `And ${counted(more, "other")}.`] };
 }

@@ -75,7 +75,7 @@ const Row = ({ agent }: { agent: AgentAtWork }) => {
       <td class="actions">
         <ActionButton
           action={`${servicePath}/agents`}
-          fields={{ agent: name, duty: drainedAt ? "working" : "drained" }}
+          fields={{ agent: name, drained: drainedAt ? "no" : "yes" }}
           look="small"
           icon={drainedAt ? "play" : "pause"}
           about={name}

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { pathId } from "#http/params";
 import { note } from "#domain/accounts/audit";
-import { setDuty } from "#domain/agent";
+import { setDrained } from "#domain/agent";
 import { listCatalogues } from "#domain/appliances/template-set";
 import { cancelAnyBuild } from "#domain/builds/build";
 import { buildAgain } from "#domain/builds/start";
@@ -20,7 +20,7 @@ import { servicePage, servicePath, withOperator } from "./service-page.tsx";
 import { ServiceView, warningsOf, type Seen } from "./view.tsx";
 
 const maxFailing = 20;
-const Duty = z.object({ agent: z.string(), duty: z.enum(["working", "drained"]) });
+const Draining = z.object({ agent: z.string(), drained: z.enum(["yes", "no"]) });
 const Mode = z.object({ mode: z.enum(["on", "off"]), message: z.string().max(300).default("") });
 const oneBuild = `${servicePath}/builds/:build{\\d{1,15}}`;
 
@@ -31,14 +31,15 @@ export const serviceOverview = factory
   .get(servicePath, (c) => showService(c))
   .post(`${servicePath}/agents`, (c) =>
     submit(c, {
-      fields: Duty,
+      fields: Draining,
       evenReadOnly: true,
       again: showService,
-      act: async ({ agent, duty }) => {
-        const event = duty === "drained" ? "agent.drained" : "agent.resumed";
+      act: async ({ agent, drained }) => {
+        const isDrained = drained === "yes";
+        const event = isDrained ? "agent.drained" : "agent.resumed";
         const acting = auditedOperation(c, { event, detail: { agent } });
-        await setDuty({ env: c.env, db: c.var.db }, acting, { name: agent, duty });
-        const text = duty === "drained" ? `${agent} gets no new work.` : `${agent} gets work again.`;
+        await setDrained({ env: c.env, db: c.var.db }, acting, { name: agent, isDrained });
+        const text = isDrained ? `${agent} gets no new work.` : `${agent} gets work again.`;
         return { to: servicePath, result: { text } };
       },
     }),

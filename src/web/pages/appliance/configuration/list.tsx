@@ -90,7 +90,7 @@ function edited(list: ListOf, entries: readonly Entry[], { entry: mark, remove, 
   if (!old) throw changedMeanwhile();
   if (remove !== undefined) return { entry: old, after: entries.toSpliced(index, 1), faults: [] };
   const entry = { ...keysOf(list, old), ...sentOf(list, sent) };
-  return { entry, after: entries.with(index, entry), faults: [...faults, ...(list.whyNot?.(entry, old) ?? [])] };
+  return { entry, after: entries.with(index, entry), faults: [...faults, ...(list.faultsOf?.(entry, old) ?? [])] };
 }
 
 /** The sent values, with 0 for each invalid number, and the faults. */

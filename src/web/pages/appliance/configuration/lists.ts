@@ -36,7 +36,7 @@ export interface ListOf {
   /** A field that a new entry may have instead of a password. */
   insteadOfPassword?: string;
   /** Why an entry cannot be changed to another. */
-  whyNot?: (entry: Entry, old: Entry) => readonly Fault[];
+  faultsOf?: (entry: Entry, old: Entry) => readonly Fault[];
   isFixed?: (entry: Entry) => boolean;
   /** Whether the entries are users of the image. */
   hasLogins?: true;
@@ -88,7 +88,7 @@ export const users: ListOf = {
   isFixed: ({ name }) => name === "root",
   hasLogins: true,
   insteadOfPassword: "ssh_keys",
-  whyNot: (entry, old) =>
+  faultsOf: (entry, old) =>
     old["key_only"] === on && entry["key_only"] !== on && entry["password"] === undefined
       ? [{ path: "password", why: "Enter a password" }]
       : [],

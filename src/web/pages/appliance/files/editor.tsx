@@ -6,7 +6,7 @@ import { getOwnFile } from "#domain/contents/overlay-file";
 import { addFile, discardContent, replaceFile, stageContent } from "#domain/contents/overlay-file-content";
 import { parseMetadata, overlayPath } from "#domain/contents/overlay-file-metadata";
 import { changedMeanwhile, Refusal } from "#domain/refusal";
-import { orDiscard } from "#domain/staged";
+import { discardOnRefusal } from "#domain/discard-on-refusal";
 import type { OverlayFile } from "#storage/overlay-files";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
@@ -47,7 +47,7 @@ export const fileEditor = factory
         const metadata = parseMetadata({ ...given, ...(permissions !== undefined && { permissions }) }, undefined);
         const staged = await stage(c, { text });
         const to = { ...targetFor(c), requestId };
-        const file = await orDiscard(
+        const file = await discardOnRefusal(
           () => discardContent(to, staged),
           () => addFile(to, c.var.appliance.id, metadata, staged),
         );
@@ -65,7 +65,7 @@ export const fileEditor = factory
         if (file.sha256 !== sha256) throw changedMeanwhile();
         await spend({ env: c.env, db: c.var.db }, c.var.account.id, "uploads");
         const staged = await stage(c, { text: withLineEnds(text, before), replaced: file });
-        await orDiscard(
+        await discardOnRefusal(
           () => discardContent(targetFor(c), staged),
           () => replaceFile(targetFor(c), file, staged),
         );

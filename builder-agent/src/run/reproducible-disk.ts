@@ -7,16 +7,19 @@ import { open, type FileHandle } from "node:fs/promises";
 import { readInto, writeAll } from "../files.ts";
 
 /** Replaces the bytes that one driver of qemu-img writes differently each time. */
-type Steady = (disk: FileHandle, seed: string) => Promise<void>;
+type Replacement = (disk: FileHandle, seed: string) => Promise<void>;
 
 /** Drivers that are not here write the same bytes each time. */
-const steadyOf: Readonly<Record<string, Steady>> = { vdi, vmdk, vpc, vhdx };
+const replacementOf: Readonly<Record<string, Replacement>> = { vdi, vmdk, vpc, vhdx };
 
-export async function steadyDisk(path: string, { driver, seed }: { driver: string; seed: string }): Promise<void> {
-  const steady = steadyOf[driver];
-  if (!steady) return;
+export async function makeReproducible(
+  path: string,
+  { driver, seed }: { driver: string; seed: string },
+): Promise<void> {
+  const replace = replacementOf[driver];
+  if (!replace) return;
   await using disk = await open(path, "r+");
-  await steady(disk, seed);
+  await replace(disk, seed);
 }
 
 /** An identifier in the form of a random UUID. */

@@ -1,7 +1,7 @@
 import { Refusal } from "#domain/refusal";
 
 /** Does work with content that is stored without a row. If the work is refused, discards the content. */
-export async function orDiscard<T>(discard: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+export async function discardOnRefusal<T>(discard: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

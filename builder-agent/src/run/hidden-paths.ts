@@ -11,14 +11,14 @@ interface Paths {
  * Rewrites texts for the owner of an appliance. The path of the image's tree becomes the image's own path, and folders
  * of this host are removed: owners cannot use them, and they show how the host is set up.
  */
-export function tellingPaths({ workDir, stateDir }: Paths): (text: string) => string {
+export function hidingPaths({ workDir, stateDir }: Paths): (text: string) => string {
   const { root } = kiwiPathsAt(workDir);
   // KIWI mounts the packages below the image's tree, at their own path, and afterwards removes each folder above them.
   const above = foldersAbove(stateDir).map((path): Rule => [exactly(root + path), "/"]);
   const roots = [root, insideGuest.root].map((path): Rule => [within(path), "/"]);
   const folders = [workDir, stateDir, dirname(shims)].map((path): Rule => [within(path), ""]);
   const rules = [...above, ...roots, ...folders];
-  return (text) => rules.reduce((told, [path, shown]) => told.replaceAll(path, shown), text);
+  return (text) => rules.reduce((rewritten, [path, shown]) => rewritten.replaceAll(path, shown), text);
 }
 
 type Rule = readonly [path: RegExp, shown: string];

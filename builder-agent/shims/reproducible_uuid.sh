@@ -1,8 +1,8 @@
 # Read by the shims of mkfs.
 
-# steady_uuid WHAT ARGUMENT…: a UUID that is the same whenever the same input is built, and another one for each file system of an
+# reproducible_uuid WHAT ARGUMENT…: a UUID that is the same whenever the same input is built, and another one for each file system of an
 # image, which the label and the device among the arguments of mkfs tell apart
-steady_uuid() {
+reproducible_uuid() {
   what=$1
   shift
   label=
@@ -17,6 +17,6 @@ steady_uuid() {
     previous=$word
   done
   # RFC 9562 §5.8: version 8, of one's own making
-  printf '%s' "$KILN_STEADY_SEED $what $label $device" |
+  printf '%s' "$KILN_REPRODUCIBLE_SEED $what $label $device" |
     sha256sum | sed -E 's/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/\1-\2-8\3-a\4-\5/'
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { tellingPaths } from "../../src/run/told-paths.ts";
+import { hidingPaths } from "../../src/run/hidden-paths.ts";
 
 const workDir = "/var/lib/kiln-agent/work/build-7-1";
-const told = tellingPaths({ workDir, stateDir: "/var/lib/kiln-agent" });
+const shown = hidingPaths({ workDir, stateDir: "/var/lib/kiln-agent" });
 
 describe("the lines of KIWI that an owner reads", () => {
   it.each([
@@ -14,12 +14,12 @@ describe("the lines of KIWI that an owner reads", () => {
     ["'/var/lib/kiln-agent/prepared/1.tar.zst'", "'prepared/1.tar.zst'"],
     ["file:///var/lib/kiln-agent/work/build-7-1/packages", "file://packages"],
     ["chroot /build/root /bin/true", "chroot / /bin/true"],
-  ])("name no folder of the builder: %s", (line, shown) => {
-    expect(told(line)).toBe(shown);
+  ])("name no folder of the builder: %s", (line, expected) => {
+    expect(shown(line)).toBe(expected);
   });
 
   it("do not name the folders above the agent's", () => {
-    const deep = tellingPaths({ workDir: "/srv/ada/kiln/agent/work/build-1-1", stateDir: "/srv/ada/kiln/agent" });
+    const deep = hidingPaths({ workDir: "/srv/ada/kiln/agent/work/build-1-1", stateDir: "/srv/ada/kiln/agent" });
     expect(deep("[rmdir /srv/ada/kiln/agent/work/build-1-1/root/srv/ada]")).toBe("[rmdir /]");
     expect(deep("[ls /srv/ada/kiln/agent/work/build-1-1/root/srv/ada/x]")).toBe("[ls /srv/ada/x]");
   });
@@ -27,7 +27,7 @@ describe("the lines of KIWI that an owner reads", () => {
   it.each(["/srv/build/root/x", "/build/rootfs", "/var/lib/kiln-agent2/x", "/root/.ssh"])(
     "keep other paths: %s",
     (line) => {
-      expect(told(line)).toBe(line);
+      expect(shown(line)).toBe(line);
     },
   );
 
@@ -36,7 +36,7 @@ describe("the lines of KIWI that an owner reads", () => {
     (name) => {
       const log = readFileSync(new URL(`../fixtures/${name}.log`, import.meta.url), "utf8");
       expect(log).toContain("/var/lib/kiln-agent");
-      expect(log.split("\n").map(told).join("\n")).not.toContain("/var/lib/kiln-agent");
+      expect(log.split("\n").map(shown).join("\n")).not.toContain("/var/lib/kiln-agent");
     },
   );
 
@@ -44,7 +44,7 @@ describe("the lines of KIWI that an owner reads", () => {
   it("are read in linear time", () => {
     for (const path of [`${workDir}/root`, `${workDir}/root `, workDir]) {
       const line = path.repeat(200_000);
-      expect(told(line).length).toBeLessThan(line.length);
+      expect(shown(line).length).toBeLessThan(line.length);
     }
   });
 });

@@ -24,10 +24,10 @@ library = ctypes.CDLL("libext2fs.so.2")
 
 def checked(code):
     if code != 0:
-        sys.exit(f"steady_times.py: {sys.argv[1]}: libext2fs error {code}")
+        sys.exit(f"reproducible_times.py: {sys.argv[1]}: libext2fs error {code}")
 
 
-def steady(inode, date):
+def set_times(inode, date):
     (mode,) = struct.unpack_from("<H", inode)
     _, _, changed = struct.unpack_from("<iii", inode, TIMES)
     struct.pack_into("<iii", inode, TIMES, date, date, date if stat.S_ISDIR(mode) else min(changed, date))
@@ -55,7 +55,7 @@ def main(disk, offset, date):
         if number.value == 0:
             break
         if struct.unpack_from("<H", inode, LINKS)[0] > 0:
-            steady(inode, date)
+            set_times(inode, date)
             checked(library.ext2fs_write_inode_full(system, number, inode, len(inode)))
     library.ext2fs_close_inode_scan(scan)
     checked(library.ext2fs_close(system))

@@ -1,8 +1,0 @@
-# Read by the shims of tar and mksquashfs.
-
-# steady_directories ROOT: gives all directories of a root the time of its sources. KIWI NG makes the paths of this host in the root
-# and removes them again, so the time of /tmp would depend on whether the work directory is below it. steady_times.py does this for
-# ext4.
-steady_directories() {
-  [ -z "${SOURCE_DATE_EPOCH-}" ] || find "$1" -xdev -type d -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
-}
