@@ -38,7 +38,7 @@ export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
 
 /**
  * Copies the data of one moment from a folder `worker` into another folder on the same file system. A running service
- * is paused only while the databases are opened, and while changes since the last round are copied (decision 57).
+ * is paused only while the databases are opened, and while changes since the last round are copied (decision 45).
  */
 export async function takeSnapshot(
   worker: string,

@@ -46,7 +46,7 @@ function cursorOf(text: string): ExpiryCursor {
 
 /**
  * Removes builds that have had no image for 90 days, with their logs: they failed, or their image has expired (decision
- * 65). An appliance that is built every night would otherwise have thousands of them.
+ * 51). An appliance that is built every night would otherwise have thousands of them.
  */
 export async function forgetImagelessBuilds({ env, db }: Services, now: number): Promise<void> {
   for (const build of await deleteImagelessBefore(db, new Date(now - imagelessMs), forgottenAtOnce))

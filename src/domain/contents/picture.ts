@@ -33,7 +33,7 @@ interface PictureLimits {
 
 /**
  * An isolate has 128 MB, and the solver needs much of it. Decoding takes up to nine bytes per pixel, so these limits
- * keep a picture and everything made from it below 65 MiB (decision 14).
+ * keep a picture and everything made from it below 65 MiB (decision 13).
  */
 export const pictureLimits: Record<PictureKind, PictureLimits> = {
   logo: { maxBytes: 2 ** 20, maxSide: 1024, maxPixels: 1024 * 1024, words: "1 MiB and 1024 x 1024 pixels" },

@@ -12,7 +12,7 @@ import { clearScreen, findWithoutScreen, putScreen, saveScreen } from "#storage/
 
 /*
  * The gallery shows the screen of a booted image. An agent takes the screenshot in a separate boot, which no viewer can
- * reach, so it shows nothing that a user has typed. Only published versions have a screen (decision 61).
+ * reach, so it shows nothing that a user has typed. Only published versions have a screen (decision 19).
  */
 
 const maxSide = 2560;
