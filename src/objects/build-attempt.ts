@@ -8,7 +8,7 @@ import type {
 } from "#lib/contract/index";
 import { newAttemptToken } from "#domain/attempt-token";
 import type { Claimed } from "#domain/builds/claimed";
-import { isHeldByAgent, timeLimitMs, type Refused } from "#domain/builds/machine";
+import { isHeldByAgent, timeLimitMs, type Refused, type RunningState } from "#domain/builds/machine";
 import { isSameImage, type RebuildOutcome } from "#domain/builds/rebuilt";
 import type { Artifacts } from "#domain/builds/record";
 import type { Claimant } from "#domain/claimant";
@@ -95,11 +95,12 @@ export class BuildAttempt {
   }
 
   appendLog(token: string, offset: number, bytes: Uint8Array): Promise<Growth | Refused> {
-    const { log, logNews } = this.#life;
-    return this.#during(token, (attempt) => {
+    const { log, followers } = this.#life;
+    return this.#during(token, async (attempt, state) => {
+      const from = log.length;
       const nextOffset = log.append(attempt, offset, bytes);
-      logNews.notify();
-      return log.isRead ? { nextOffset, watched: true } : { nextOffset };
+      await followers.sendLog(state, log, from);
+      return log.isRead || followers.readLog ? { nextOffset, watched: true } : { nextOffset };
     });
   }
 
@@ -134,8 +135,11 @@ export class BuildAttempt {
   }
 
   /** Runs `act`, if the token is that of the running attempt. */
-  async #during<Answer>(token: string, act: (attempt: number) => Promise<Answer> | Answer): Promise<Answer | Refused> {
+  async #during<Answer>(
+    token: string,
+    act: (attempt: number, state: RunningState) => Promise<Answer> | Answer,
+  ): Promise<Answer | Refused> {
     const running = await this.#life.running(token);
-    return running ? await act(running.attempt) : { refused: "late" };
+    return running ? await act(running.attempt, running) : { refused: "late" };
   }
 }

@@ -17,9 +17,9 @@ import { findBuildWithArch, isUnfinished, type Build as Row } from "#storage/bui
 import { openDatabase } from "#storage/db";
 import { retryMs } from "./alarm.ts";
 import { BuildChores, idOfBuild } from "./build-chores.ts";
+import { BuildFollowers } from "./build-followers.ts";
 import { BuildLog } from "./build-log.ts";
 import { BuildUploads } from "./build-uploads.ts";
-import { News } from "./news.ts";
 
 /**
  * A build's state, from its row to its end: loads, advances and saves it, and sets the one alarm. Chores notify D1, the
@@ -29,21 +29,20 @@ export class BuildLifecycle {
   readonly log: BuildLog;
   readonly uploads: BuildUploads;
   readonly chores: BuildChores;
-  /** The state has changed. */
-  readonly news = new News();
-  /** The state has changed, or the log has grown. */
-  readonly logNews = new News();
+  readonly followers: BuildFollowers;
   readonly #storage: DurableObjectStorage;
   readonly #env: Env;
   /** The uid of the build's row. */
   readonly uid: string;
   #settled: Promise<void> = Promise.resolve();
 
-  constructor({ storage, id }: DurableObjectState, env: Env) {
+  constructor(ctx: DurableObjectState, env: Env) {
+    const { storage, id } = ctx;
     this.#storage = storage;
     this.#env = env;
     this.uid = id.name ?? "";
     this.log = new BuildLog(storage, env.BLOBS);
+    this.followers = new BuildFollowers(ctx);
     this.uploads = new BuildUploads(storage.sql, env.BLOBS);
     this.chores = new BuildChores({ env, storage, uid: this.uid, log: this.log, uploads: this.uploads });
   }
@@ -126,8 +125,7 @@ export class BuildLifecycle {
     const before = this.state;
     this.#storage.kv.put("state", state);
     this.chores.note(state);
-    this.news.notify();
-    this.logNews.notify();
+    this.followers.sendState(state, this.log);
     // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
     if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
     // In the same write as the state: a crash right after it leaves the chores to the alarm.

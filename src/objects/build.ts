@@ -53,8 +53,8 @@ export class Build extends DurableObject<Env> {
   }
 
   async readLog({ from, maxBytes, waitMs = 0, seen, onlyProgress }: LogQuestion): Promise<LogSlice | undefined> {
-    const { log } = this.#life;
-    const news = onlyProgress ? this.#life.news : this.#life.logNews;
+    const { log, followers } = this.#life;
+    const news = onlyProgress ? followers.news : followers.logNews;
     const state = await this.#life.load();
     if (!state) return undefined;
     if (!onlyProgress) log.noteReader();
@@ -65,8 +65,19 @@ export class Build extends DurableObject<Env> {
     return { from: start, bytes, length: log.length, progress, revision: news.revision };
   }
 
+  /** A socket for what changes from now on: the progress, with `?what=log` also the log. */
+  override fetch(request: Request): Response {
+    const isLog = new URL(request.url).searchParams.get("what") === "log";
+    return this.#life.followers.accept(isLog ? "log" : "progress");
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    if (socket.readyState === WebSocket.OPEN) socket.close(1000);
+  }
+
   /** Deletes everything, as the build's row is gone. First waits for work in progress, which could write again. */
   async forget(): Promise<void> {
+    this.#life.followers.hangUp();
     await this.#life.end();
     await this.ctx.storage.deleteAll();
   }

@@ -1,5 +1,6 @@
 import type { Services } from "#domain/services";
-import { buildObject, watchBuild, type Progress } from "#domain/builds/build";
+import { watchBuild, type Progress } from "#domain/builds/build";
+import { follow, readLog, sliceBytes, withoutLog } from "#domain/builds/following";
 import { withPlaceInQueue } from "#domain/builds/queue";
 import { isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -77,9 +78,6 @@ export type BuildNews =
   | { type: "end" };
 
 const tailBytes = 16 * 1024;
-const sliceBytes = 64 * 1024;
-/** Something is sent after this time, because proxies close idle connections. */
-const silenceMs = 15_000;
 
 /**
  * Follows a build until it ends: first the end of its log, or everything from `from` on, then every new line and all
@@ -91,49 +89,51 @@ export async function* followBuild(
   build: Build,
   from: number | undefined,
 ): AsyncGenerator<BuildNews> {
-  let place = from ?? (await startOfTail(env, build));
-  let seen: number | undefined;
-  let said = "";
-  for (;;) {
-    const question = { from: place, maxBytes: sliceBytes, waitMs: silenceMs, ...(seen === undefined ? {} : { seen }) };
-    const slice = await readLog(env, build, question);
-    const progress = await outsideView({ env, db }, build, slice.progress);
-    const isAtEnd = slice.from + slice.bytes.byteLength >= slice.length;
-    const isLast = isAtEnd && !isGoingOn(progress);
-    const lines = isLast ? slice.bytes : wholeLines(slice.bytes);
-    const words = wordsOf(progress);
+  const following = await follow(env, build, "log");
+  try {
+    let place = from ?? (await startOfTail(env, build));
+    let [partOfLine, said]: [Uint8Array, string] = [new Uint8Array(), ""];
+    for (;;) {
+      const slice = await following.next(place + partOfLine.byteLength);
+      const progress = await outsideView({ env, db }, build, slice.progress);
+      const bytes = Buffer.concat([partOfLine, slice.bytes]);
+      const isLast = place + bytes.byteLength >= slice.length && !isGoingOn(progress);
+      const lines = isLast ? bytes : wholeLines(bytes);
+      const words = wordsOf(progress);
 
-    place += lines.byteLength;
-    if (lines.byteLength > 0) yield { type: "log", text: new TextDecoder().decode(lines), offset: place };
-    if (words !== said) yield { type: "progress", progress };
-    else if (lines.byteLength === 0 && !isLast) yield { type: "silence" };
-    if (isLast) return yield { type: "end" };
-    said = words;
-    seen = isAtEnd ? slice.revision : undefined;
+      place += lines.byteLength;
+      if (lines.byteLength > 0) yield { type: "log", text: new TextDecoder().decode(lines), offset: place };
+      if (words !== said) yield { type: "progress", progress };
+      else if (lines.byteLength === 0 && !isLast) yield { type: "silence" };
+      if (isLast) return yield { type: "end" };
+      said = words;
+      partOfLine = bytes.subarray(lines.byteLength);
+    }
+  } finally {
+    following.close();
   }
 }
 
-/** Follows only the progress of a build until it ends. Lines of the log cause no call, and there may be many each second. */
+/** Follows only the progress of a build until it ends. Lines of the log send nothing, and there may be many each second. */
 export async function* followProgress(
   env: Env,
   db: Database,
   build: Build,
 ): AsyncGenerator<Exclude<BuildNews, { type: "log" }>> {
-  const question = { from: 0, maxBytes: 0, waitMs: silenceMs, onlyProgress: true };
-  let seen: number | undefined;
-  let said = "";
-  for (;;) {
-    const { progress: known, revision } = await readLog(env, build, {
-      ...question,
-      ...(seen !== undefined && { seen }),
-    });
-    const progress = await outsideView({ env, db }, build, known);
-    const words = wordsOf(progress);
-    if (words !== said) yield { type: "progress", progress };
-    if (!isGoingOn(progress)) return yield { type: "end" };
-    if (words === said) yield { type: "silence" };
-    said = words;
-    seen = revision;
+  const following = await follow(env, build, "progress");
+  try {
+    let said = "";
+    for (;;) {
+      const { progress: known } = await following.next(withoutLog);
+      const progress = await outsideView({ env, db }, build, known);
+      const words = wordsOf(progress);
+      if (words !== said) yield { type: "progress", progress };
+      if (!isGoingOn(progress)) return yield { type: "end" };
+      if (words === said) yield { type: "silence" };
+      said = words;
+    }
+  } finally {
+    following.close();
   }
 }
 
@@ -148,16 +148,6 @@ const outsideView = ({ env, db }: Services, build: Build, progress: Progress | u
   progress && isGoingOn(progress)
     ? withPlaceInQueue(db, build.id, progress)
     : watchBuild({ env, db }, build.accountId, build.id);
-
-/** The log is empty if its object does not know the build. */
-async function readLog(
-  env: Env,
-  build: Build,
-  question: LogQuestion,
-): Promise<Omit<LogSlice, "progress"> & { progress?: Progress }> {
-  const slice = await buildObject(env, build).readLog(question);
-  return slice ?? { from: 0, bytes: new Uint8Array(), length: 0, revision: 0 };
-}
 
 /** Where the last lines begin. */
 async function startOfTail(env: Env, build: Build): Promise<number> {

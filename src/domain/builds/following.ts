@@ -1,0 +1,75 @@
+import { buildObject } from "#domain/builds/build";
+import { BuildSocket, type BuildMessage } from "#domain/builds/build-socket";
+import type { LogQuestion, LogSlice } from "#domain/builds/log";
+import { logFailure } from "#log/log";
+import type { Build } from "#storage/builds";
+
+/** The log is empty, and the progress unknown, if the object does not know the build. */
+export type Slice = Omit<LogSlice, "progress" | "revision"> & Partial<LogSlice>;
+
+export const sliceBytes = 64 * 1024;
+/** Something is sent after this time, because proxies close idle connections. */
+const silenceMs = 15_000;
+const nothing = new Uint8Array();
+
+/** Who follows only the progress asks for the log from here on. */
+export const withoutLog = Infinity;
+
+const questions = {
+  log: { maxBytes: sliceBytes },
+  progress: { maxBytes: 0, onlyProgress: true },
+} as const satisfies Record<string, Partial<LogQuestion>>;
+
+/** What a client follows: the log with the progress, or only the progress. */
+export type Followed = keyof typeof questions;
+
+export interface Following {
+  /** The log from `from` on. If its end was reached: the next change, or after some silence the same without bytes. */
+  next: (from: number) => Promise<Slice>;
+  close: () => void;
+}
+
+/**
+ * Follows a build. Its object sends what changes on a socket, and hibernates in between. If there is no socket,
+ * because it was lost or the object is of the release before, each call waits in the object.
+ */
+export async function follow(env: Env, build: Build, what: Followed): Promise<Following> {
+  const socket = await openSocket(env, build, what);
+  const ask = (from: number, seen?: number) =>
+    readLog(env, build, { from, ...questions[what], ...(seen !== undefined && { seen, waitMs: silenceMs }) });
+
+  async function change(from: number, last: Slice): Promise<Slice> {
+    if (!socket?.isOpen) return await ask(from, last.revision);
+    const message = await socket.next(silenceMs);
+    if (message) return sliceOf(message, from) ?? (await ask(from));
+    return socket.isOpen ? { ...last, from, bytes: nothing } : await ask(from);
+  }
+
+  let last: Slice | undefined;
+  return {
+    next: async (from) => (last = last && from >= last.length ? await change(from, last) : await ask(from)),
+    close: () => socket?.close(),
+  };
+}
+
+async function openSocket(env: Env, build: Build, what: Followed): Promise<BuildSocket | undefined> {
+  try {
+    const headers = { upgrade: "websocket" };
+    const { webSocket } = await buildObject(env, build).fetch(`https://build/?what=${what}`, { headers });
+    return webSocket ? new BuildSocket(webSocket) : undefined;
+  } catch (error) {
+    logFailure("could not open a socket to a build", error, { build: build.id });
+    return undefined;
+  }
+}
+
+/** Undefined if something before it is missing. */
+function sliceOf({ base64, ...message }: BuildMessage, from: number): Slice | undefined {
+  if (message.from > from) return undefined;
+  return { ...message, from, bytes: Buffer.from(base64, "base64").subarray(from - message.from) };
+}
+
+export async function readLog(env: Env, build: Build, question: LogQuestion): Promise<Slice> {
+  const slice = await buildObject(env, build).readLog(question);
+  return slice ?? { from: 0, bytes: nothing, length: 0, revision: 0 };
+}

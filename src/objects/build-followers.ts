@@ -1,0 +1,71 @@
+import type { BuildMessage } from "#domain/builds/build-socket";
+import type { Followed } from "#domain/builds/following";
+import { progressOf } from "#domain/builds/progress";
+import type { BuildState } from "#domain/builds/machine";
+import type { BuildLog } from "./build-log.ts";
+import { News } from "./news.ts";
+
+type Log = Pick<BuildLog, "length" | "read">;
+
+/** Others ask for news in calls, which cost more. */
+const maxSockets = 100;
+
+/**
+ * The clients that follow a build. Each has a socket, whose other side is a request in the Worker: it hibernates, so
+ * that the object is not billed while they wait. Or it waits in a call.
+ */
+export class BuildFollowers {
+  /** The state has changed. */
+  readonly news = new News();
+  /** The state has changed, or the log has grown. */
+  readonly logNews = new News();
+  readonly #ctx: DurableObjectState;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+  }
+
+  /** Opens a socket for the changes from now on. */
+  accept(what: Followed): Response {
+    if (this.#ctx.getWebSockets().length >= maxSockets) return new Response(null, { status: 503 });
+    const { 0: theirs, 1: ours } = new WebSocketPair();
+    this.#ctx.acceptWebSocket(ours, [what]);
+    return new Response(null, { status: 101, webSocket: theirs });
+  }
+
+  /** Whether one of them has a socket for the log. */
+  get readLog(): boolean {
+    return this.#open("log").length > 0;
+  }
+
+  sendState(state: BuildState, log: Log): void {
+    this.news.notify();
+    this.logNews.notify();
+    const sockets = this.#open();
+    if (sockets.length > 0) send(sockets, state, { from: log.length, base64: "", length: log.length });
+  }
+
+  /** The log has grown. */
+  async sendLog(state: BuildState, log: Log, from: number): Promise<void> {
+    this.logNews.notify();
+    const sockets = this.#open("log");
+    if (sockets.length === 0) return;
+    const { length } = log;
+    const bytes = await log.read(from, length - from);
+    send(sockets, state, { from, base64: Buffer.from(bytes).toString("base64"), length });
+  }
+
+  hangUp(): void {
+    for (const socket of this.#open()) socket.close(1000);
+  }
+
+  #open(what?: Followed): WebSocket[] {
+    return this.#ctx.getWebSockets(what).filter(({ readyState }) => readyState === WebSocket.OPEN);
+  }
+}
+
+function send(sockets: readonly WebSocket[], state: BuildState, addition: Omit<BuildMessage, "progress">): void {
+  const message = JSON.stringify({ ...addition, progress: progressOf(state, Date.now()) } satisfies BuildMessage);
+  for (const socket of sockets) socket.send(message);
+}
