@@ -89,15 +89,53 @@ const deletions: Record<string, Chore> = {
 
 export const chores: readonly string[] = [...Object.keys(repairs), ...Object.keys(deletions)];
 
-/** Requests a run of one chore; `at` is the time that the chore uses as now. */
-export const ChoreMessage = z.object({ chore: z.enum(chores), at: z.int().positive() });
+/**
+ * Chores that make few calls, however much there is to do: each handles a page of keys or rows with as many statements
+ * as an empty one. They share a message, because a message each would cost more than their work.
+ */
+const [firstBrief, ...otherBriefs] = [
+  "removeStrayBuildBlobs",
+  "removeStrayInputs",
+  "removeStrayPieces",
+  "removeStraySolvs",
+  "removeStrayDownloads",
+  "removeStrayTails",
+  "removeStrayUploads",
+  "removeStrayContents",
+  "releaseUnneededPackages",
+  "removeReleasedPackages",
+  "expirePreparedRoots",
+  "forgetAuditLog",
+  "forgetSessions",
+  "forgetTestdrives",
+  "forgetIdempotentAnswers",
+  "forgetReservations",
+  "measureStorage",
+];
+
+/**
+ * Requests a run of a chore, and `also` of others, in the same invocation; `at` is the time that they use as now. A
+ * Worker of the release before knows only `chore`, and does the others in the next minute.
+ */
+export const ChoreMessage = z.object({
+  chore: z.enum(chores),
+  also: z.array(z.enum(chores)).default([]),
+  at: z.int().positive(),
+});
 export type ChoreMessage = z.infer<typeof ChoreMessage>;
+
+/** The messages of one sweep, which request each chore once. */
+export const messagesOf = (at: number): ChoreMessage[] => {
+  const brief = new Set([firstBrief, ...otherBriefs]);
+  const others = chores.filter((chore) => !brief.has(chore)).map((chore) => ({ chore, also: [], at }));
+  return [{ chore: firstBrief, also: otherBriefs, at }, ...others];
+};
 
 /** Longer than a chore takes. A chore that hangs must not stop the ones after it. */
 const longestMs = 2 * 60_000;
 
 /** Runs a chore. A failure is only logged: the next sweep repeats the chore. */
-export async function doChore(env: Env, { chore, at }: ChoreMessage): Promise<void> {
+export async function doChore(env: Env, { chore, at }: Pick<ChoreMessage, "chore" | "at">): Promise<void> {
   const isDone = new AbortController();
   const tooLong = scheduler.wait(longestMs, { signal: isDone.signal }).then(
     () => logFailure("a chore is taking too long", `it has run for ${longestMs / 60_000} minutes`, { chore }),

@@ -3,13 +3,13 @@ import { logFailure } from "#log/log";
 import { forRequest } from "#log/request-id";
 import { openDatabase } from "#storage/db";
 import { saveChores } from "#storage/metrics";
-import { ChoreMessage, chores, doChore } from "./chores.ts";
+import { ChoreMessage, chores, doChore, messagesOf } from "./chores.ts";
 
 export const choresQueue = "kiln-chores";
 
 /**
- * Runs every minute: requests every chore. Each request is a message. On Cloudflare each message has its own
- * invocation, with its own limit of subrequests, so a failure stops no other chore.
+ * Runs every minute: requests every chore. On Cloudflare each message has its own invocation, with its own limit of
+ * subrequests, so a costly chore stops no other one.
  *
  * `start`: under `npm start`, the first run of a new workerd. The queues of the previous one were in its memory.
  */
@@ -20,19 +20,20 @@ export async function sweep(
   const db = openDatabase(env.DB);
   if (cron === "start") await resumeAllImports({ env, db });
   await saveChores(db, chores, new Date(at));
-  const messages = chores.map((chore) => ({ body: { chore, at } satisfies ChoreMessage }));
-  await env.CHORES.sendBatch(messages.map((message) => ({ ...message, contentType: "json" as const })));
+  await env.CHORES.sendBatch(messagesOf(at).map((body) => ({ body, contentType: "json" as const })));
 }
 
 /** Runs the chores of a batch at the same time, each once even if several messages request it. */
 export async function takeChores({ messages }: MessageBatch, env: Env): Promise<void> {
-  const latest = new Map<string, ChoreMessage>();
+  const latest = new Map<string, number>();
   for (const { id, body } of messages) {
     const message = ChoreMessage.safeParse(body);
-    if (message.success) latest.set(message.data.chore, message.data);
-    else logFailure("a message is not a valid chore", message.error, { message: id });
+    if (!message.success) {
+      logFailure("a message is not a valid chore", message.error, { message: id });
+      continue;
+    }
+    const { chore, also, at } = message.data;
+    for (const one of [chore, ...also]) latest.set(one, at);
   }
-  await Promise.all(
-    [...latest.values()].map((message) => forRequest(`sweep-${message.at}`, () => doChore(env, message))),
-  );
+  await Promise.all([...latest].map(([chore, at]) => forRequest(`sweep-${at}`, () => doChore(env, { chore, at }))));
 }

@@ -32,6 +32,10 @@ it("is what docs/operations/cost.md says", async () => {
   await expect(made).toMatchFileSnapshot("../../docs/operations/cost.md");
 });
 
+it.each(services)("costs a $name service no more than $bar dollars a month", (service) => {
+  expect(monthOf(service, measured).sum).toBeLessThanOrEqual(service.bar);
+});
+
 it("keeps a number of the page that is as good as the one counted", () => {
   const { list } = settled({ ...counted, list: { ...counted.list, queries: 3, rowsRead: 50 } }, page);
   expect(list).toMatchObject({ queries: 1, rowsRead: 50 });
@@ -100,7 +104,7 @@ function capacityTable() {
 
 const exact = (n: number): string => n.toLocaleString("en-US", { maximumFractionDigits: 4 });
 const number = (n: number): string => (Math.round(n * 100) / 100).toLocaleString("en-US");
-const dollars = (n: number): string => `$${number(n < 10 ? n : Math.round(n))}`;
+const dollars = (n: number): string => `$${number(n < 100 ? n : Math.round(n))}`;
 /** A large number, in millions. */
 const short = (n: number): string =>
   n < 1e6 ? number(Math.round(n)) : `${(n / 1e6).toLocaleString("en-US", { maximumSignificantDigits: 3 })} M`;

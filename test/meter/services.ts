@@ -16,6 +16,8 @@ export interface Service {
   callsADay: number;
   /** How long images are stored (`KEEP_IMAGES_DAYS`). */
   keepDays: number;
+  /** The most that it may cost, in US dollars a month. */
+  bar: number;
 }
 
 export const services: readonly Service[] = [
@@ -29,6 +31,7 @@ export const services: readonly Service[] = [
     pagesADay: 500,
     callsADay: 500,
     keepDays: 365,
+    bar: 10,
   },
   {
     name: "team",
@@ -40,6 +43,7 @@ export const services: readonly Service[] = [
     pagesADay: 10_000,
     callsADay: 100_000,
     keepDays: 30,
+    bar: 40,
   },
   {
     name: "large",
@@ -51,6 +55,7 @@ export const services: readonly Service[] = [
     pagesADay: 500_000,
     callsADay: 2_000_000,
     keepDays: 30,
+    bar: 6700,
   },
 ];
 
@@ -82,9 +87,9 @@ export interface Month {
 /** What a service uses and costs a month. */
 export function monthOf(service: Service, measured: Measured): Month {
   const use = useOf(service, measured);
-  const { buildsADay, watched, testdrivesADay, keepDays, accounts } = service;
-  // Readers of a log and viewers of a screen keep an object awake.
-  const minutesAwake = days * (buildsADay * watched * buildMinutes + testdrivesADay * driveMinutes);
+  const { buildsADay, testdrivesADay, keepDays, accounts } = service;
+  // Viewers of a screen keep an object awake.
+  const minutesAwake = days * testdrivesADay * driveMinutes;
   const amounts = {
     ...use,
     awake: (minutesAwake * 60 + use.calls * secondsACall) * objectGb,

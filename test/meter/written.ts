@@ -42,7 +42,8 @@ function closer(number: number, written: number | undefined, of: keyof Use): num
   // The page has at most four digits after the point, and everything else is computed from the page's numbers.
   const rounded = Math.round(number * 10_000) / 10_000;
   if (written === undefined) return rounded;
-  const allowed = Math.max(ofBusyMachine[of] ?? 0, share * written);
+  // Messages are counted exactly: each chore that shares none costs 0.05 dollars a month.
+  const allowed = of === "messages" ? 0 : Math.max(ofBusyMachine[of] ?? 0, share * written);
   return Math.abs(rounded - written) <= allowed ? written : rounded;
 }
 
