@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { verdict, type Figure } from "./figure.ts";
@@ -7,7 +7,6 @@ import { trips } from "./relay.ts";
 import { postTestdrive, sitAtRelay, stopSession, untilPicture, type Seat, type Session } from "./session.ts";
 import { median, percentile, spread } from "./statistics.ts";
 import { figuresOf, startOnce, type Start } from "./testdrive-boot.ts";
-import { memoryOfTestdrives } from "./testdrive-memory.ts";
 import { waitUntil } from "./wait.ts";
 
 const rounds = 5;
@@ -86,4 +85,21 @@ async function begin(image: BuiltImage): Promise<{ session: Session; seat: Seat;
   const seat = await sitAtRelay(session);
   await untilPicture(seat.viewer);
   return { session, seat, seconds: (performance.now() - askedAt) / 1000 };
+}
+
+/** The memory of all sessions' QEMUs in MiB, with shared pages counted once. */
+function memoryOfTestdrives(stateDir: string): number {
+  const sessions = join(stateDir, "agent/testdrives/");
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const kib = pids.map((pid) => proportionalKib(pid, sessions)).reduce((sum, each) => sum + each, 0);
+  return Math.round(kib / 1024);
+}
+
+function proportionalKib(pid: string, below: string): number {
+  try {
+    if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(below)) return 0;
+    return Number(/^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0; // It has just ended.
+  }
 }

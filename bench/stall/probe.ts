@@ -6,7 +6,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { z } from "zod";
-import { loopOf, waitedMs } from "./processor.ts";
+import { readFileSync } from "node:fs";
 
 const everyMs = 50;
 const givenUpMs = 30_000;
@@ -74,3 +74,15 @@ function ask(target: Target, agent: Agent): Promise<Answered> {
     }).on("error", (error) => answered(error.message));
   });
 }
+
+/**
+ * How long a thread has been ready to run while other programs had the processor, in ms since it began: the second field of
+ * schedstat (Linux, Documentation/scheduler/sched-stats.rst).
+ */
+function waitedMs(thread: `${number}/task/${number}` | "thread-self"): number {
+  const [, nanoseconds] = readFileSync(`/proc/${thread}/schedstat`, "utf8").split(" ");
+  return Number(nanoseconds) / 1e6;
+}
+
+/** workerd answers every request in its first thread, whose id is the process's. */
+const loopOf = (pid: number) => `${pid}/task/${pid}` as const;

@@ -14,7 +14,6 @@ import { catalogues } from "#admin-api/catalogues";
 import { factory, type AdminEnv } from "#admin-api/factory";
 import { keys } from "#admin-api/keys";
 import { operation } from "#admin-api/operation";
-import { problemsOf } from "#admin-api/problems";
 import { queue } from "#admin-api/queue";
 import { repositoryFiles } from "#admin-api/repository-files";
 import { switches } from "#admin-api/switches";
@@ -62,4 +61,16 @@ adminApi.onError((thrown, c) => {
 function refused(c: Context<AdminEnv>, code: string, message: string, status: 400 | 401 | 408 | 500) {
   c.set("refused", code);
   return c.json({ error: { code, message } }, status);
+}
+
+const maxShown = 5;
+
+/** The problems of a request, one per line. If a schema's message is not a sentence, its path in the request comes first. */
+function problemsOf({ issues }: z.ZodError): string {
+  const shown = issues.slice(0, maxShown).map(({ path, message }) => {
+    const isSentence = /^[A-Z].*\.$/.test(message);
+    return isSentence ? message : `${path.length === 0 ? "" : `${z.core.toDotPath(path)}: `}${message}.`;
+  });
+  const more = issues.length - shown.length;
+  return [...shown, ...(more > 0 ? [`There are ${more} more problems.`] : [])].join("\n");
 }

@@ -1,10 +1,9 @@
 import { troublesOf } from "#domain/operation/health";
-import { metricsOf } from "#domain/operation/metrics";
+import { type Metric, metricsOf } from "#domain/operation/metrics";
 import { takeSnapshot } from "#domain/operation/snapshot";
 import { wasmWorks } from "#lib/solver/probe";
 import { missingMigration } from "#storage/schema-version";
 import { factory } from "#admin-api/factory";
-import { prometheusText, prometheusType } from "#admin-api/prometheus";
 
 /** Health and metrics for monitoring. */
 export const operation = factory
@@ -23,3 +22,20 @@ export const operation = factory
     const text = prometheusText(metricsOf(await takeSnapshot({ env: c.env, db: c.var.db })));
     return c.body(text, 200, { "content-type": prometheusType });
   });
+
+const prometheusType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Metrics in Prometheus' text format. */
+export const prometheusText = (metrics: readonly Metric[]): string => metrics.map(textOf).join("");
+
+function textOf({ name, help, type, samples }: Metric): string {
+  const lines = samples.map(({ labels = {}, value }) => `${name}${labelText(labels)} ${value}\n`);
+  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { compareBuilds } from "#api/build-difference";
-import { listAdvisories } from "#api/build-advisories";
-import { listUpdates } from "#api/build-updates";
-import { call, file, type CallGroup } from "#api/call";
+import { type CallGroup, call, file } from "#api/call";
 import { id } from "#http/params";
 import { attestations } from "#documents/attestation";
 import { build, builds as buildsDocument } from "#documents/build";
@@ -15,6 +13,10 @@ import { readTexts } from "#domain/builds/log";
 import { Refusal } from "#domain/refusal";
 import { answerText } from "#http/text";
 import { v2 } from "#api/operation";
+import { buildAdvisories } from "#documents/build-advisories";
+import { advisoriesOfBuild } from "#domain/advisories/of-build";
+import { buildUpdates } from "#documents/build-updates";
+import { updatesOf } from "#domain/updates/of-build";
 
 const ListRequest = z.object({
   appliance_id: id("invalid_appliance_id", "missing_appliance_id"),
@@ -23,6 +25,43 @@ const ListRequest = z.object({
 
 const ids = { build_id: "invalid_build_id" } as const;
 const noTexts = { own: "", kiwi: "" };
+
+/** The advisories that concern an image: a Kiln extension. */
+const listAdvisories = call("GET /builds/{build_id}/advisories", {
+  name: "listAdvisories",
+  access: "readable",
+  rate: "reads",
+  versions: v2,
+  summary: "The security advisories that concern the packages of an image",
+  details:
+    "fixed: an update fixes it. open: there is no fix yet. undetermined: the distribution does not know yet. unimportant: it says that " +
+    "it does no harm. Versions are those of source packages. known is false if no feed of the service has the base system. feeds says " +
+    "which ones it has read, and when.",
+  ids,
+  answer: buildAdvisories,
+  refuses: ["build_not_found"],
+  act: async ({ env, db, account, access }, { build_id }) =>
+    await advisoriesOfBuild({ env, db }, await getBuild(db, { account, access }, build_id)),
+});
+
+/** The outdated packages of an image: a Kiln extension. */
+const listUpdates = call("GET /builds/{build_id}/updates", {
+  name: "listUpdates",
+  access: "readable",
+  rate: "reads",
+  versions: v2,
+  summary: "The packages of an image that the appliance's repositories have in a newer version now",
+  details:
+    "newer counts them, and security those with a newer version in a security repository. unlisted counts packages that are in " +
+    "none of the appliance's repositories now. If a repository's state is unknown, Kiln cannot compare its " +
+    "packages; if it is stale, its last refresh failed. " +
+    "automatic_build is the last one that the service has made or refused for the appliance (automatic_builds).",
+  ids,
+  answer: buildUpdates,
+  refuses: ["build_not_found"],
+  act: async ({ env, db, account, access }, { build_id }) =>
+    await updatesOf({ env, db }, await getBuild(db, { account, access }, build_id)),
+});
 
 export const builds: CallGroup = {
   title: "Finished builds",

@@ -1,13 +1,20 @@
 import { DurableObject } from "cloudflare:workers";
 import { AgentReport, redialHeader, type AgentNotice } from "#lib/contract/index";
 import { note } from "#domain/accounts/audit";
-import { afterReport, afterWaking, chooseFree, isSilent, redialSeconds, type WaitingWork } from "#domain/agent-pool";
+import {
+  type Member,
+  type WaitingWork,
+  afterReport,
+  afterWaking,
+  chooseFree,
+  isSilent,
+  redialSeconds,
+} from "#domain/agent-pool";
 import { forgottenAfterMs, type AbleAgent } from "#domain/builds/agents-seen";
 import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";
 import { KnownAbilities } from "./known-abilities.ts";
 import { KnownAgents } from "./known-agents.ts";
-import { memberOn, setMember } from "./pool-sockets.ts";
 
 /**
  * The pool of agents: their sockets, what each can do, and which are free. The sockets hibernate, so that an idle one
@@ -179,3 +186,12 @@ function reportIn(text: string | ArrayBuffer): AgentReport | undefined {
     return undefined;
   }
 }
+
+/** Facts about an agent are stored with its socket, which survives when the object is evicted from memory. */
+
+const memberOn = (socket: WebSocket): Member => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `setMember` writes it
+  return (socket.deserializeAttachment() as Member | null) ?? {};
+};
+
+const setMember = (socket: WebSocket, member: Member): void => socket.serializeAttachment(member);

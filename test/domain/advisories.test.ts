@@ -1,7 +1,7 @@
 /** Feeds of advisories as they arrive, and which versions they concern. */
 import { describe, expect, it } from "vitest";
 import { affectedBy, countsOf } from "#domain/advisories/affected";
-import { trackedSource } from "#domain/advisories/tracked-source";
+import { trackedSource } from "#domain/advisories/listed-packages";
 import { readDebianTracker } from "#lib/advisories/debian-tracker";
 import { jsonObjects } from "#lib/advisories/json-values";
 import { readOsv } from "#lib/advisories/osv";

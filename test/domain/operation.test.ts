@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { prometheusText } from "#admin-api/prometheus";
+import { prometheusText } from "#admin-api/operation";
 import { troublesOf } from "#domain/operation/health";
 import type { Snapshot } from "#domain/operation/snapshot";
 

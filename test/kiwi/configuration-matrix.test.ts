@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FrozenPackage } from "#lib/contract/index";
-import { frozenConfiguration } from "#domain/builds/frozen-configuration";
+import { frozenConfiguration } from "#domain/builds/frozen-input";
 import { encrypted } from "#domain/configuration/secrets";
 import { imageFacts } from "#domain/images/facts";
 import { descriptionFiles } from "#lib/kiwi/description-files";

@@ -1,5 +1,4 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { sourcesIn, type Source } from "./debian-sources.ts";
 import { notKnown } from "./result.ts";
 import type { RootTree } from "./root-walk.ts";
 
@@ -63,4 +62,22 @@ export function licenceOf(copyright: string): string {
   const distinct = [...new Set(names)];
   const joined = distinct.length === 1 ? distinct : distinct.map((name) => (/ or /i.test(name) ? `(${name})` : name));
   return joined.join(" and ").slice(0, maxLicenceCharacters);
+}
+
+/** A source package of Debian. */
+interface Source {
+  name: string;
+  version: string;
+}
+
+/** The sources of the packages in dpkg's status file, by package name. Without a field `Source`, it is the package's own name. */
+function sourcesIn(status: string): ReadonlyMap<string, Source> {
+  const sources = status.split(/\n{2,}/).flatMap((paragraph) => {
+    const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(paragraph)?.[1]?.trim();
+    const [name, version] = [field("Package"), field("Version")];
+    if (name === undefined || version === undefined) return [];
+    const [, source = name, its = version] = /^(\S+)(?: \((\S+)\))?$/.exec(field("Source") ?? "") ?? [];
+    return [[name, { name: source, version: its }] as const];
+  });
+  return new Map(sources);
 }

@@ -1,8 +1,7 @@
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, isMap, isNode, isScalar, isSeq, parseDocument } from "yaml";
 import type { RequestOf } from "../client/client.ts";
 import { Complaint } from "../complaint.ts";
-import { applianceSchema, faultsIn, isMapping, type Path } from "./check.ts";
-import { lineOf } from "./line.ts";
+import { type Path, applianceSchema, faultsIn, isMapping } from "./check.ts";
 import { digestOf } from "./write.ts";
 
 /** A definition as the service accepts it. */
@@ -123,3 +122,23 @@ class References {
     }
   }
 }
+
+/** The line of a value, or of the innermost existing value around it. The line of a member is that of its key. */
+function lineOf({ contents }: Pick<Document, "contents">, path: Path, lines: LineCounter): number {
+  let node: unknown = contents;
+  let offset = offsetOf(node) ?? 0;
+  for (const part of path) {
+    const next = memberOf(node, part);
+    offset = offsetOf(next?.mark) ?? offset;
+    node = next?.node;
+  }
+  return lines.linePos(offset).line;
+}
+
+function memberOf(node: unknown, part: string | number): { mark: unknown; node: unknown } | undefined {
+  if (isSeq(node) && typeof part === "number") return { mark: node.items[part], node: node.items[part] };
+  const pair = isMap(node) ? node.items.find(({ key }) => isScalar(key) && String(key.value) === part) : undefined;
+  return pair && { mark: pair.key, node: pair.value };
+}
+
+const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);

@@ -1,6 +1,5 @@
 import { evr, type InstalledPackage } from "#lib/contract/index";
 import type { Services } from "#domain/services";
-import { trackedSource } from "#domain/advisories/tracked-source";
 import { rest } from "#lib/loop/pace";
 import { logFailure } from "#log/log";
 import { findInstalled } from "#storage/build-blobs";
@@ -32,4 +31,21 @@ export function listed({ name, arch, source, ...one }: InstalledPackage): Listed
   const version = evr(one);
   const tracked = trackedSource(source ?? { name, version });
   return { name, version, arch, source: tracked.name, sourceVersion: tracked.version };
+}
+
+interface Source {
+  name: string;
+  version: string;
+}
+
+/**
+ * The source package that advisories are about. Debian signs kernels and GRUB in packages of another source, whose version
+ * names that of the first: `linux-signed-amd64 6.1.158+1` is `linux 6.1.158-1`, and `grub-efi-amd64-signed
+ * 1+2.06+13+deb12u1` is `grub2 2.06-13+deb12u1`.
+ */
+export function trackedSource({ name, version }: Source): Source {
+  if (/^linux-signed-[a-z0-9]+$/.test(name)) return { name: "linux", version: version.replace("+", "-") };
+  if (/^grub-efi-[a-z0-9]+-signed$/.test(name))
+    return { name: "grub2", version: version.replace(/^\d+\+/, "").replace("+", "-") };
+  return { name, version };
 }

@@ -1,14 +1,14 @@
 import {
-  FrozenPackage,
-  nevra,
+  type FrozenConfiguration,
   type FrozenInput,
   type FrozenKey,
+  FrozenPackage,
   type FrozenRepository,
   type ImageType,
+  nevra,
 } from "#lib/contract/index";
 import type { ExaminedAppliance } from "#domain/appliances/status";
 import type { EncryptionKey } from "#domain/secrets";
-import { frozenConfiguration } from "#domain/builds/frozen-configuration";
 import { debianFacts } from "#domain/images/debian-facts";
 import { imageFacts } from "#domain/images/facts";
 import { firmwareOf, frozenFirmware } from "#domain/images/firmware";
@@ -26,6 +26,7 @@ import { packageTypeOfBase, type BaseSystemFacts } from "#model/catalogue";
 import type { ResolvedPackage } from "#lib/solver/resolution";
 import type { Appliance } from "#storage/appliances";
 import { aliasOf, withSigningKeys, type Repository, type StoredRepository } from "#storage/repositories";
+import { configurationOf } from "#lib/configuration/stored";
 
 /** Kiln's own version, which frozen inputs contain. */
 const kilnVersion = "0.1.0";
@@ -192,4 +193,21 @@ function frozenSelection({ selection, repositories }: ApplianceSoftware): Frozen
       ...(repositoryId !== null && present.has(repositoryId) ? { repository: aliasOf(repositoryId) } : {}),
     }));
   return { packages, patterns: selection.filter(({ kind }) => kind === "pattern").map(({ name }) => name) };
+}
+
+/** The facts about an appliance that a manifest contains in addition to the KIWI description. */
+export function frozenConfiguration(appliance: Appliance): FrozenConfiguration {
+  const { locale, network, firewall, settings, scripts } = configurationOf(appliance);
+  return {
+    baseSystem: appliance.baseSystem,
+    estimatedRawMb: appliance.estimatedRawMb,
+    locale,
+    runlevel: settings.runlevel,
+    memoryMb: settings.memorySizeMb,
+    cdrom: settings.cdromEnabled,
+    network,
+    firewall: { ...firewall, openPorts: [...firewall.openPorts] },
+    webyast: settings.webyastEnabled,
+    ...(scripts.build.enabled && { buildScript: scripts.build.script }),
+  };
 }

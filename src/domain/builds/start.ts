@@ -1,5 +1,5 @@
 import type { Services } from "#domain/services";
-import { imageTypes, type Capabilities, type FrozenInput, type ImageType } from "#lib/contract/index";
+import { type Capabilities, type FrozenInput, type ImageType, imageTypes } from "#lib/contract/index";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { leftBytes } from "#domain/accounts/quota";
@@ -8,7 +8,6 @@ import { rowsOf } from "#domain/appliances/examined-rows";
 import { examine, examineOnly, type ExaminedAppliance } from "#domain/appliances/status";
 import { buildObject, watched, type WatchedBuild } from "#domain/builds/build";
 import { listDecidingBuilds } from "#domain/builds/deciding";
-import { diskNeedsOf, type DiskNeeds } from "#domain/builds/disk-needs";
 import { blobsIn } from "#domain/builds/frozen-content";
 import { storePackages } from "#domain/builds/stored-packages";
 import { freezeInput } from "#domain/builds/frozen-input";
@@ -20,24 +19,26 @@ import { wakeAfterStart } from "#domain/liveness";
 import { isVersionOfMoment } from "#domain/version";
 import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
-import { configurationOf } from "#lib/configuration/stored";
+import { type Configuration, configurationOf } from "#lib/configuration/stored";
 import { listAbilities } from "#storage/agents";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import { putInput } from "#storage/build-blobs";
 import {
-  addBuild,
-  hasFreeSlot,
-  findAnyBuild,
-  findBuildByUid,
-  isUnfinished,
   type Build,
   type Slots,
+  addBuild,
+  findAnyBuild,
+  findBuildByUid,
+  hasFreeSlot,
+  isUnfinished,
 } from "#storage/builds";
 import { listBuildsOfVersion } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import { freezeBlobs } from "#storage/frozen-blobs";
 import { isPublished } from "#storage/publications";
 import { isOfSchematic } from "#storage/schematics";
+import { needsVolumes } from "#domain/configuration/volumes";
+import { fileSystemOf } from "#lib/kiwi/file-system";
 
 /**
  * Freezes what decides the build's content, takes a slot for it and wakes its object. The row is written by one
@@ -201,3 +202,11 @@ export function slotsOf(env: Env, { isBackground }: Pick<BuildRequest, "isBackgr
   if (!isBackground) return { all, perAccount };
   return { all: Math.max(1, Math.floor(all / 2)), perAccount: Math.max(1, perAccount - 1) };
 }
+
+/** The facts of a build's disk that decide which agents can make it. */
+type DiskNeeds = Pick<Build, "needsLvm" | "fileSystem">;
+
+const diskNeedsOf = (configuration: Configuration, imageType: ImageType): DiskNeeds => ({
+  needsLvm: needsVolumes(configuration, imageType),
+  fileSystem: fileSystemOf({ imageType, settings: configuration.settings }),
+});

@@ -3,7 +3,6 @@
  * it, too. People who type by voice or with a switch can turn them off there (WCAG 2.1.4). The browser remembers it.
  */
 import { shortcuts } from "../shortcuts.ts";
-import { rememberColours } from "./theme.ts";
 
 // Each page has both, and a separate file would weigh more than its content.
 rememberColours();
@@ -64,4 +63,14 @@ function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
   return target.isContentEditable || target.matches("textarea, select, canvas");
+}
+
+/** Remembers the colours as soon as they are chosen. The style sheet has already applied them. */
+function rememberColours(): void {
+  document.querySelector<HTMLFormElement>("form[data-theme]")?.addEventListener("change", (event) => {
+    const { target, currentTarget } = event;
+    if (!(target instanceof HTMLInputElement) || !(currentTarget instanceof HTMLFormElement)) return;
+    const body = new URLSearchParams({ theme: target.value });
+    void fetch(currentTarget.action, { method: "POST", body, redirect: "manual", keepalive: true });
+  });
 }

@@ -39,11 +39,11 @@ import { Ended, endOf } from "./ended.tsx";
 import { seedForm, testdrivesPath } from "./seeded.tsx";
 import { showLog } from "./log.tsx";
 import { NewBuild, newBuildForm } from "./new-build.tsx";
-import { NotifyButton } from "./notify.tsx";
 import { BuildLog, RunningPart, runningTitle } from "./running.tsx";
 import { shownUpdates } from "./updates.tsx";
 import { vexActs } from "./vex-acts.ts";
 import { UnchangedQuestion, unchangedOf, type Unchanged } from "./unchanged.tsx";
+import { Icon } from "../../../parts/icon.tsx";
 
 const oneBuild = `${applianceRoute}/builds/:build{\\d+}`;
 
@@ -252,3 +252,13 @@ async function startOther(imageType: string, start: () => Promise<unknown>): Pro
     throw error;
   }
 }
+
+/** Asks the browser for permission, and explains why. It needs a script, and is hidden without one. */
+const NotifyButton = () => (
+  <p class="row notify" data-notify="" hidden>
+    <button class="button small" type="button">
+      <Icon name="bell" /> Notify me at the end
+    </button>
+    <span class="hint">Your browser shows a message when the build ends, as long as this page is open in a tab.</span>
+  </p>
+);
