@@ -45,6 +45,8 @@ describe("the web server of a testdrive's guest", () => {
       "content-type": "text/html",
       etag: '"1"',
       "content-security-policy": expect.stringMatching(/^sandbox (?!.*allow-same-origin)/),
+      "cross-origin-opener-policy": "same-origin",
+      "access-control-allow-origin": "*",
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "no-store",
