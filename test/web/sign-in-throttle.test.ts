@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { checkPasswordOrKey } from "#domain/accounts/account";
 import { hashOneAtATime } from "#domain/accounts/hash-queue";
+import { networkOf } from "#domain/accounts/sign-in-throttle";
 import { openDatabase } from "#storage/db";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { readXml } from "../support/xml.ts";
@@ -81,6 +82,16 @@ describe("wrong passwords and keys", () => {
     const tux = await signedIn();
     await untilLimited(10, (n) => statusOf(tux.username, { secret: "wrong", from: `[2001:db8:7:1::${n + 1}]` }));
     expect(await statusOf(tux.username, { secret: tux.apiKey, from: "[2001:db8:7:2::1]" })).toBe(200);
+  });
+
+  it.each([
+    ["192.0.2.1", "192.0.2.1"],
+    ["1:2:3:4:5:6:7:8", "1:2:3:4"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["2001::3:4:5:6:7:8", "2001:0:3:4"],
+    ["::1", "0:0:0:0"],
+  ])("count %s to the network %s", (address, network) => {
+    expect(networkOf(address)).toBe(network);
   });
 
   it("count per connecting address, whatever the client claims", async () => {
