@@ -56,6 +56,12 @@ describe("slices in libsolv", () => {
     expect((await read(latin1)).map(({ summary }) => summary)).toEqual(["Ã¤"]);
   });
 
+  it("end at a closing tag with spaces in it", async () => {
+    const packages = ["a", "b"].map((name) => packageXml(name, name).replace(/<\/package>$/, "</package \t\r\n>"));
+    const found = await read(`<metadata ${namespaces}>${packages.join("")}</metadata>`);
+    expect(found.map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+
   it("contain the packages of yast2", async () => {
     const document = `=Ver: 2.0\n##--\n=Pkg: a 1 2 noarch\n=Loc: 1 a.rpm\n##--\n=Pkg: b 1 2 noarch\n=Loc: 1 b.rpm\n`;
     expect((await read(document, "susetags")).map(({ name }) => name)).toEqual(["a", "b"]);
