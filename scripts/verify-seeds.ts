@@ -36,14 +36,12 @@ const { values, positionals } = parseArgs({
 
 const shownCharacters = 12;
 
-const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
-
 const [image] = positionals;
 if (image === undefined) print(usage);
 else await verify(resolve(image));
 
 async function verify(path: string): Promise<void> {
-  const verifying = { title: "Machines of one image", command: "verify:seeds", report: values.report, leave: remove };
+  const verifying = { title: "Machines of one image", command: "verify:seeds", report: values.report };
   await verifyImage(verifying, async ({ record, folder, signal }) => {
     const [sha256 = ""] = (await command("sha256sum", ["--binary", path], { signal })).split(" ");
     const booted = new BootedMachines({ path, sha256 });

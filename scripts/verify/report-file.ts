@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { machineFacts } from "./machine-facts.ts";
 import { failuresIn, reportOf, type Verified } from "./report.ts";
@@ -23,13 +23,15 @@ export interface Verification {
 
 interface Verifying extends Pick<Verified, "title" | "command"> {
   report: string;
-  /** Removes the folder, or what is not needed of it. */
-  leave: (folder: string, hasFailed: boolean) => void;
+  /** Removes what is not needed of the folder. Default: all of it. */
+  leave?: (folder: string, hasFailed: boolean) => void;
 }
+
+const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 /** Verifies an image, and adds what was tried to its report, however the work ends. */
 export async function verifyImage(
-  { title, command, report, leave }: Verifying,
+  { title, command, report, leave = remove }: Verifying,
   work: (verification: Verification) => Promise<void>,
 ): Promise<void> {
   const signal = untilToldToEnd();

@@ -15,7 +15,11 @@ const blankDiskSize = "1T";
  * is given, never probed: otherwise a guest could write a first sector that looks like a qcow2 which refers to files of the host.
  */
 export async function makeDrives(
-  { image, imageType, growsBy = 0 }: { image: CachedImage; imageType: ImageType; growsBy?: number },
+  {
+    image,
+    imageType,
+    growsBy = 0,
+  }: { image: Pick<CachedImage, "path" | "format">; imageType: ImageType; growsBy?: number },
   dir: SessionDir,
   signal: AbortSignal,
 ): Promise<string[]> {

@@ -33,7 +33,7 @@ export function secureBootSentence({ firmware, tpm }: Pick<Machine, "firmware" |
 }
 
 /** Linux's lines about it: of its EFI stub, and of its log. */
-const state = /secure boot (?:is )?(enabled|disabled)\b/i;
+export const linuxReport = /secure boot (?:is )?(enabled|disabled)\b/i;
 /** Longer than such a line. */
 const keptCharacters = 200;
 
@@ -43,7 +43,7 @@ export function watchSecureBoot(say: (message: string) => void): (chunk: Buffer)
   return (chunk) => {
     if (end === undefined) return;
     end += chunk.toString("latin1");
-    const [, found] = state.exec(end) ?? [];
+    const [, found] = linuxReport.exec(end) ?? [];
     if (found === undefined) return void (end = end.slice(-keptCharacters));
     end = undefined;
     say(`The kernel reports that Secure Boot is ${found.toLowerCase() === "enabled" ? "on" : "off"}.`);

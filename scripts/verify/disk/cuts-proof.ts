@@ -5,7 +5,7 @@ import { Chance } from "../../chance.ts";
 import { command } from "../../launch/command.ts";
 import { Complaint } from "../../launch/complaint.ts";
 import { bootSeconds } from "../testdrive.ts";
-import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
+import { bootedFrom, makeHome, newDisk, startMachine, type Home } from "./machine.ts";
 import { openedLine, type Workspace } from "./tpm-proof.ts";
 import {
   copyFromMachine,
@@ -101,7 +101,7 @@ export async function startAfterCut(workspace: Workspace, { name, disk }: CutDis
   await using home = await makeHome(folder, name);
   let goesOn: boolean;
   {
-    await using machine = await startMachine({ home, disk, hasTpm: false }, signal);
+    await using machine = await startMachine({ home, drives: bootedFrom(disk), hasTpm: false }, signal);
     await machine.console.says(asks, { within: bootSeconds });
     const from = await machine.console.type(passphrase);
     const [line] = await machine.console.says(new RegExp(`${begins.source}|${openedLine.source}`), {
@@ -117,7 +117,7 @@ export async function startAfterCut(workspace: Workspace, { name, disk }: CutDis
 }
 
 async function startEncryption({ signal }: Workspace, home: Home, disk: string) {
-  const machine = await startMachine({ home, disk, hasTpm: false }, signal);
+  const machine = await startMachine({ home, drives: bootedFrom(disk), hasTpm: false }, signal);
   await machine.console.says(first, { within: bootSeconds });
   await machine.console.type(passphrase);
   await machine.console.says(again, { within: bootSeconds });

@@ -43,8 +43,8 @@ export async function makeHome(folder: string, name: string): Promise<Home & Asy
 
 interface Start {
   home: Home;
-  /** Its disk, in qcow2. */
-  disk: string;
+  /** QEMU's arguments for its drives. */
+  drives: string[];
   /** Whether it starts by UEFI with Secure Boot and has a TPM. Otherwise it starts by BIOS. */
   hasTpm: boolean;
   /** Other arguments of QEMU. */
@@ -54,7 +54,10 @@ interface Start {
 const memoryMb = 1024;
 
 /** Starts a machine like that of a testdrive. */
-export async function startMachine({ home, disk, hasTpm, others = [] }: Start, signal: AbortSignal): Promise<Running> {
+export async function startMachine(
+  { home, drives, hasTpm, others = [] }: Start,
+  signal: AbortSignal,
+): Promise<Running> {
   const { dir, accel } = home;
   await using parts = new AsyncDisposableStack();
   const tpm = hasTpm ? await startTpm(dir, signal) : undefined;
@@ -64,18 +67,18 @@ export async function startMachine({ home, disk, hasTpm, others = [] }: Start, s
     testdriveId: 1,
     accel,
     memoryMb,
-    drives: ["-drive", `file=${disk},format=qcow2,if=none,id=disk`, "-device", "virtio-blk-pci,drive=disk,bootindex=0"],
+    drives,
     firmware: hasTpm ? home.firmware : undefined,
     tpm: tpm?.args,
     seed: [],
-    image: disk,
+    image: "",
     enclosed: false,
     hasNetwork: false,
     diskBytes: Infinity,
     vnc: null,
   });
   const stdio = ["pipe", "pipe", "inherit"] as const;
-  const qemu = spawn("qemu-system-x86_64", [...args, ...others, "-no-reboot"], { cwd: dir.path, stdio: [...stdio] });
+  const qemu = spawn("qemu-system-x86_64", [...args, "-no-reboot", ...others], { cwd: dir.path, stdio: [...stdio] });
   const ended = new Promise<void>((resolve) => qemu.on("error", () => resolve()).on("close", () => resolve()));
   parts.defer(async () => {
     qemu.kill("SIGKILL");
@@ -90,6 +93,14 @@ export async function startMachine({ home, disk, hasTpm, others = [] }: Start, s
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
+
+/** QEMU's arguments for a disk in qcow2. The BIOS would try only one of two disks. */
+export const bootedFrom = (disk: string): string[] => [
+  "-drive",
+  `file=${disk},format=qcow2,if=none,id=disk`,
+  "-device",
+  "virtio-blk-pci,drive=disk,bootindex=0",
+];
 
 /** A new disk above the image, which is larger, so that the root grows. */
 export async function newDisk(image: string, disk: string): Promise<void> {

@@ -4,7 +4,7 @@ import { Complaint } from "../../launch/complaint.ts";
 import { freePort } from "../free-port.ts";
 import { answers } from "../promises.ts";
 import { bootSeconds, loginPrompt } from "../testdrive.ts";
-import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
+import { bootedFrom, makeHome, newDisk, startMachine, type Home } from "./machine.ts";
 import { openedLine, type Workspace, recoveryKey, written } from "./tpm-proof.ts";
 
 /** The address of a key server that the image must have. QEMU forwards it to this host's loopback. */
@@ -73,7 +73,7 @@ async function bootWithKey(workspace: Workspace, machine: Machine, key: string):
 const start = ({ signal }: Workspace, { home, disk }: Machine, ssh: number) => {
   const network = `user,id=net,ipv6=off,hostfwd=tcp:127.0.0.1:${ssh}-:22`;
   const others = ["-netdev", network, "-device", "virtio-net-pci,netdev=net,romfile="];
-  return startMachine({ home, disk, hasTpm: false, others }, signal);
+  return startMachine({ home, drives: bootedFrom(disk), hasTpm: false, others }, signal);
 };
 
 /** Debian's tang, on the loopback. systemd starts it for each connection, as its socket does. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { command } from "../../launch/command.ts";
 import { Complaint } from "../../launch/complaint.ts";
 import { bootSeconds, loginPrompt } from "../testdrive.ts";
-import { makeHome, newDisk, startMachine, type Home } from "./machine.ts";
+import { bootedFrom, makeHome, newDisk, startMachine, type Home } from "./machine.ts";
 import { changeBoot, volumeKeyOf } from "./volume.ts";
 
 /** An image that encrypts itself, as a raw disk, and an empty folder to work in. */
@@ -59,7 +59,7 @@ export async function proveTpm(workspace: Workspace): Promise<void> {
 async function firstBoot({ image, folder, signal }: Workspace, home: Home, name: string): Promise<Encrypted> {
   const disk = join(folder, `${name}.qcow2`);
   await newDisk(image, disk);
-  await using machine = await startMachine({ home, disk, hasTpm: true }, signal);
+  await using machine = await startMachine({ home, drives: bootedFrom(disk), hasTpm: true }, signal);
   const either = new RegExp(`${recoveryKey.source}|${withoutTpm.source}`);
   const [key] = await machine.console.says(either, { within: bootSeconds });
   if (withoutTpm.test(key)) throw new Complaint("The machine found no TPM.");
@@ -78,7 +78,7 @@ async function boot(
   { home, disk }: { home: Home; disk: string },
   lines: readonly [RegExp, RegExp],
 ): Promise<RegExp | undefined> {
-  await using machine = await startMachine({ home, disk, hasTpm: true }, signal);
+  await using machine = await startMachine({ home, drives: bootedFrom(disk), hasTpm: true }, signal);
   const any = new RegExp(lines.map(({ source }) => source).join("|"), "m");
   const [found] = await machine.console.says(any, { within: bootSeconds });
   return lines.find((line) => line.test(found));

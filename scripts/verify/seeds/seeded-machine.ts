@@ -4,7 +4,7 @@ import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir
 import type { Accel } from "../../../builder-agent/src/sandbox.ts";
 import { command } from "../../launch/command.ts";
 import { Complaint } from "../../launch/complaint.ts";
-import { newDisk } from "../disk/machine.ts";
+import { bootedFrom, newDisk } from "../disk/machine.ts";
 import { startGuest } from "../guest.ts";
 import { bootSeconds } from "../testdrive.ts";
 import { type Facts, factsIn, firstRandomFile, printFacts } from "./facts.ts";
@@ -35,7 +35,7 @@ export async function bootWithSeed(workspace: Workspace, name: string): Promise<
   const [own, foreign] = await Promise.all([newKey(dir.file("own")), newKey(dir.file("foreign"))]);
   const seed = await makeSeedDisk({ metaData: metaData(name), userData: userData(own.publicKey) }, dir, signal);
   await using guest = await startGuest({
-    boot: { args: [...bootedDrive(disk), ...seed], restrict: "on" },
+    boot: { args: [...bootedFrom(disk), ...seed], restrict: "on" },
     firmware: [],
     memoryMb,
     accel,
@@ -50,14 +50,6 @@ export async function bootWithSeed(workspace: Workspace, name: string): Promise<
   if (facts.hostName !== name) throw new Complaint(`The machine of the seed ${name} calls itself ${facts.hostName}.`);
   return facts;
 }
-
-/** The BIOS would try only one of the two disks. */
-const bootedDrive = (disk: string) => [
-  "-drive",
-  `file=${disk},format=qcow2,if=none,id=disk`,
-  "-device",
-  "virtio-blk-pci,drive=disk,bootindex=0",
-];
 
 const metaData = (name: string) => `instance-id: ${name}\nlocal-hostname: ${name}\n`;
 

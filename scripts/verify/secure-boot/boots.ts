@@ -1,0 +1,63 @@
+import { rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { ImageType } from "#lib/contract/index";
+import { linuxReport } from "../../../builder-agent/src/testdrive/secure-boot.ts";
+import { makeDrives } from "../../../builder-agent/src/testdrive/disk.ts";
+import { command } from "../../launch/command.ts";
+import { Complaint } from "../../launch/complaint.ts";
+import { makeHome, startMachine } from "../disk/machine.ts";
+import { bootSeconds, loginPrompt } from "../testdrive.ts";
+import { changeByte, checked, type Program } from "./signed-programs.ts";
+
+/** An image with signed boot loaders, as a raw disk or a medium, and an empty folder to work in. */
+export interface Workspace {
+  image: string;
+  imageType: ImageType;
+  folder: string;
+  signal: AbortSignal;
+}
+
+/** Without a screen, GRUB writes its errors to the serial line. An installer restarts its machine. */
+const changes = ["-vga", "none", "-action", "reboot=reset"];
+
+/** Boots the image as a testdrive does. Throws unless the kernel reports that Secure Boot is on, and the login comes. */
+export async function bootsSecurely(workspace: Workspace): Promise<void> {
+  await using machine = await start(workspace, workspace.image);
+  const [, state] = await machine.console.says(linuxReport, { within: bootSeconds });
+  if (state !== "enabled") throw new Complaint("The kernel reports that Secure Boot is off.");
+  await machine.console.says(loginPrompt, { within: bootSeconds });
+}
+
+/** Throws unless the machine refuses an image in which one byte of each copy of the program has changed. */
+export async function refusesChanged(
+  workspace: Workspace,
+  program: Program,
+): Promise<{ copies: number; refusal: string }> {
+  const changed = join(workspace.folder, basename(workspace.image));
+  await command("cp", ["--sparse=always", "--reflink=auto", workspace.image, changed]);
+  try {
+    const copies = await changeByte(changed, program);
+    await using machine = await start(workspace, changed);
+    const { refusal } = checked[program];
+    const either = new RegExp(`${refusal.source}|${linuxReport.source}|${loginPrompt.source}`, "im");
+    const [found] = await machine.console.says(either, { within: bootSeconds });
+    if (!refusal.test(found)) throw new Complaint(`The machine starts, although one byte of ${program} has changed.`);
+    return { copies, refusal: found };
+  } finally {
+    await rm(changed);
+  }
+}
+
+async function start({ imageType, folder, signal }: Workspace, path: string) {
+  await using parts = new AsyncDisposableStack();
+  const home = parts.use(await makeHome(folder, "machine"));
+  const image = {
+    path,
+    format: path.endsWith(".iso") ? ("iso" as const) : ("raw" as const),
+    [Symbol.dispose]: () => {},
+  };
+  const drives = await makeDrives({ image, imageType }, home.dir, signal);
+  const machine = parts.use(await startMachine({ home, drives, hasTpm: true, others: changes }, signal));
+  const all = parts.move();
+  return { console: machine.console, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
