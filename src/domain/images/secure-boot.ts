@@ -21,7 +21,7 @@ const isUnsigned = (name: string): boolean => /^linux-image-.*-unsigned$/.test(n
 
 const withoutEffect = (present: string, { imageType }: Facts): Issue => ({
   type: "warning",
-  text: `The package ${present} is for Secure Boot, which ${imageType} images do not have: choose a disk, such as oem.`,
+  text: `The package ${present} is for Secure Boot, which ${imageType} images do not have: choose a disk, such as oem, or a live medium, iso.`,
 });
 
 const withoutHalf = (present: string, missing: string): Issue => ({

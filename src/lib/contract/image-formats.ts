@@ -63,7 +63,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI media"],
-    secureBoot: false,
+    secureBoot: true,
     datasources: [],
   },
   installer: {

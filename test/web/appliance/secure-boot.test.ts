@@ -9,6 +9,8 @@ import { stock, tinyLinux, tinyRepository } from "../../support/repositories.ts"
 
 const loader = "grub2-x86_64-efi";
 const loaders = ["tiny-shim", "tiny-grub-signed"];
+const more = [`${loader}-2.06 requires grub2`, `tiny-shim-1.0 requires ${loader}`, "tiny-grub-signed-1.0.noarch"];
+const stocked = [...tinyLinux.main, ...more];
 const factOf = (value: string) => env.DB.prepare(`UPDATE base_systems SET facts = ${value}`);
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
@@ -18,8 +20,7 @@ beforeEach(async () => {
   firefox = browser();
   await firefox.beginSession(tux);
   await createAppliance(tux); // which loads the catalogue
-  const more = [`${loader}-2.06 requires grub2`, `tiny-shim-1.0 requires ${loader}`, "tiny-grub-signed-1.0.noarch"];
-  await stock(await tinyRepository("main"), [...tinyLinux.main, ...more]);
+  await stock(await tinyRepository("main"), stocked);
   await factOf("json_set(facts, '$.secureBoot', json(?))").bind(JSON.stringify(loaders)).run();
 });
 afterEach(async () => {
@@ -51,9 +52,11 @@ it("adds UEFI, and then Secure Boot", async () => {
   expect(await overview(id)).toEqual({ boots: "BIOS and UEFI, with Secure Boot", added: undefined });
 });
 
-it("offers no Secure Boot for a live medium, which cannot have it", async () => {
+it("offers no Secure Boot for an installer, which cannot have it", async () => {
+  const needed = ["syslinux", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart"].map((name) => `${name}-1.0.noarch`);
+  await stock(await tinyRepository("main"), [...stocked, ...needed]);
   const id = await createSafeAppliance(tux);
   await add(id, loader);
-  await env.DB.prepare("UPDATE appliances SET image_type = 'iso' WHERE id = ?").bind(id).run();
+  await env.DB.prepare("UPDATE appliances SET image_type = 'oemiso' WHERE id = ?").bind(id).run();
   expect(await overview(id)).toEqual({ boots: "BIOS and UEFI", added: undefined });
 });
