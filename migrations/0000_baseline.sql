@@ -80,6 +80,10 @@ CREATE TABLE `advisory_names` (
 	PRIMARY KEY(`name`, `source`)
 );
 --> statement-breakpoint
+CREATE TABLE `exploited_advisories` (
+	`name` text PRIMARY KEY NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `appliance_repositories` (
 	`appliance_id` integer NOT NULL,
 	`repository_id` integer NOT NULL,
@@ -841,10 +845,7 @@ CREATE TABLE `image_updates` (
 	`newer` integer NOT NULL,
 	`security` integer NOT NULL,
 	`looked_at` integer NOT NULL,
-	`decided_for` text,
-	`announced_at` integer,
-	`announced_newer` integer DEFAULT 0 NOT NULL,
-	`announced_security` text DEFAULT '[]' NOT NULL
+	`announced` text DEFAULT '{}' NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `image_updates_appliance` ON `image_updates` (`appliance_id`);--> statement-breakpoint
@@ -872,7 +873,8 @@ CREATE TABLE `vex_statements` (
 	`text` text NOT NULL,
 	`stated_at` integer NOT NULL,
 	PRIMARY KEY(`appliance_id`, `advisory`, `build_id`)
-);--> statement-breakpoint
+);
+--> statement-breakpoint
 CREATE VIRTUAL TABLE `packages_fts` USING fts5(name, summary, content = 'packages', content_rowid = 'id', tokenize = 'trigram', detail = 'none');
 --> statement-breakpoint
 CREATE TRIGGER `packages_inserted` AFTER INSERT ON `packages` BEGIN
@@ -936,6 +938,14 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `advisories_deleted` AFTER DELETE ON `advisories` BEGIN
 	INSERT INTO advisory_changes (source, release) VALUES (old.source, old.release);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `exploited_added` AFTER INSERT ON `exploited_advisories` BEGIN
+	INSERT INTO advisory_changes (source, release) SELECT a.source, a.release FROM advisory_names AS n CROSS JOIN advisories AS a ON a.source = n.source WHERE n.name = new.name;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `exploited_deleted` AFTER DELETE ON `exploited_advisories` BEGIN
+	INSERT INTO advisory_changes (source, release) SELECT a.source, a.release FROM advisory_names AS n CROSS JOIN advisories AS a ON a.source = n.source WHERE n.name = old.name;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `advisories_of_base` AFTER UPDATE OF `facts` ON `base_systems` WHEN old.facts -> 'advisories' IS NOT new.facts -> 'advisories' BEGIN

@@ -54,7 +54,7 @@ export const events: CallGroup = {
       rate: "reads",
       summary: "The events that matter, as an Atom feed",
       details:
-        "New images, published versions, moves of channels and outdated images, newest first: at most 50 of the last 7 days. Feed " +
+        "New images, published versions, moves of channels, and images that are outdated or affected, newest first: at most 50 of the last 7 days. Feed " +
         "readers send the name of the account and a token, as for each call. An ETag saves the transfer.",
       answer: file("An Atom feed.", atomType),
       act: async ({ env, account, baseUrl }, _request, c) => {

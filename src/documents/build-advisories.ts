@@ -34,6 +34,7 @@ const advisory = fields({
   installed: text("installed", "3.0.15-1~deb12u1"),
   fixed: text("fixed", "3.0.17-1~deb12u3").optional(),
   urgency: text(({ urgency }: Affected) => urgency ?? "", "not yet assigned").unlessEmpty(),
+  exploited: bool("isExploited", false),
   packages: inside("packages", plainListOf("package", leaves.text("libssl3"))),
   statement: inside("statement", fields(stated)).optional(),
 });

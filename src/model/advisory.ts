@@ -1,6 +1,12 @@
-/** `debian`: the JSON of Debian's security tracker. `osv`: entries of the Open Source Vulnerability format. */
-export const advisoryFeeds = ["debian", "osv"] as const;
+/**
+ * `debian`: the JSON of Debian's security tracker. `osv`: entries of the Open Source Vulnerability format. `exploited`: CISA's
+ * catalogue of vulnerabilities that are known to be exploited.
+ */
+export const advisoryFeeds = ["debian", "osv", "exploited"] as const;
 export type AdvisoryFeed = (typeof advisoryFeeds)[number];
+
+/** Whether a feed has the affected versions. The other one only names advisories. */
+export const hasVersions = (feed: AdvisoryFeed): boolean => feed !== "exploited";
 
 /**
  * How an advisory concerns an image. `fixed`: an update fixes it. `open`: there is no fix yet. `undetermined`: the distribution
@@ -9,5 +15,5 @@ export type AdvisoryFeed = (typeof advisoryFeeds)[number];
 export const affectedStates = ["fixed", "open", "undetermined", "unimportant"] as const;
 export type AffectedState = (typeof affectedStates)[number];
 
-/** How many advisories that concern an image have each state. */
-export type AffectedCounts = Record<AffectedState, number>;
+/** How many advisories that concern an image have each state, and how many of the fixed ones are known to be exploited. */
+export type AffectedCounts = Record<AffectedState | "exploited", number>;

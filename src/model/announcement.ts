@@ -16,18 +16,31 @@ type EventSubject =
   | { testdrive: { id: number; build_id: number; state: string; message: string } }
   | { version: { appliance_id: number; name: string; version: string } }
   | { channel: { appliance_id: number; name: string; channel: string; version: string } }
-  | {
-      image: {
-        build_id: number;
-        appliance_id: number;
-        name: string;
-        version: string;
-        image_type: string;
-        newer: number;
-        security: number;
-        packages: string[];
-      };
-    };
+  | { image: ImageSubject & { newer: number; security: number; packages: string[] } }
+  | { image: ImageSubject & { fixed: number; exploited: number; advisories: string[] } };
+
+interface ImageSubject {
+  build_id: number;
+  appliance_id: number;
+  name: string;
+  version: string;
+  image_type: string;
+}
+
+/** The last announcement of an event about an image. */
+export interface Announced {
+  /** The state of what was compared when it was last decided whether to announce anything. */
+  decidedFor: string;
+  /** When something was announced (milliseconds since 1970). Null if nothing ever was. */
+  at: number | null;
+  count: number;
+  /** What was announced at once, by name. */
+  urgent: string[];
+}
+
+/** The events that say that an image is not what it could be. */
+export type NewsOfImage = Extract<EventName, "image.outdated" | "image.affected">;
+export type AnnouncedOfImage = Partial<Record<NewsOfImage, Announced>>;
 
 /** Something that happened at `at` (milliseconds since 1970). The key names the thing and its state: each is announced once. */
 export interface Announcement {

@@ -10,5 +10,6 @@ export const eventNames = [
   "version.published",
   "channel.moved",
   "image.outdated",
+  "image.affected",
 ] as const;
 export type EventName = (typeof eventNames)[number];

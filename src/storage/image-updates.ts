@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { ImageUpdates } from "#model/image-updates";
-import type { Announcement } from "#model/announcement";
+import type { Announced, Announcement, NewsOfImage } from "#model/announcement";
 import { updatesKey } from "./blobs.ts";
 import type { Build } from "./builds.ts";
 import { fromJson, type Database } from "./db.ts";
@@ -50,40 +50,34 @@ export async function saveCounts(
 export const listImageUpdates = (db: Database, buildIds: readonly number[]): Promise<ImageUpdatesRow[]> =>
   db.query.imageUpdates.findMany({ where: inArray(imageUpdates.buildId, fromJson(buildIds)) });
 
-interface Announced {
-  at: Date;
-  newer: number;
-  security: string[];
-  announcement: Announcement;
+interface Decision {
+  event: NewsOfImage;
+  decided: Announced;
+  /** Undefined if there is nothing to announce. */
+  announcement: Announcement | undefined;
 }
 
 /**
- * Records that it was decided whether to announce something for these contents, and with `announced`, the announcement: it
- * waits in the outbox. If another run has announced something in between, nothing is written.
+ * Records that it was decided whether to announce something about an image, and the announcement: it waits in the outbox.
+ * If another run has announced something in between, nothing is written.
  */
 export async function saveDecision(
   db: Database,
-  { buildId, announcedAt: before }: Pick<ImageUpdatesRow, "buildId" | "announcedAt">,
-  { contents, announced }: { contents: string; announced: Announced | undefined },
+  { buildId, announced }: Pick<ImageUpdatesRow, "buildId" | "announced">,
+  { event, decided, announcement }: Decision,
 ): Promise<void> {
-  const isSame = sql`build_id = ${buildId} AND announced_at IS ${before?.getTime() ?? null}`;
+  const path = `$."${event}"`;
+  const isSame = sql`build_id = ${buildId} AND announced ->> ${`${path}.at`} IS ${announced[event]?.at ?? null}`;
   const decide = db
     .update(imageUpdates)
-    .set({
-      decidedFor: contents,
-      ...(announced && {
-        announcedAt: announced.at,
-        announcedNewer: announced.newer,
-        announcedSecurity: announced.security,
-      }),
-    })
+    .set({ announced: sql`json_set(announced, ${path}, json(${JSON.stringify(decided)}))` })
     .where(isSame);
-  if (!announced) {
+  if (!announcement) {
     await decide;
     return;
   }
   const owner = sql`FROM image_updates JOIN builds ON builds.id = build_id WHERE ${isSame}`;
-  const { announcement, at: triedAt } = announced;
+  const triedAt = new Date(announcement.at);
   await db.batch([
     insertFrom(db, eventOutbox, { accountId: sql`builds.account_id`, announcement, triedAt }, owner),
     decide,

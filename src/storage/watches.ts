@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { PlannedBuild } from "#model/automatic-build";
-import type { Database } from "./db.ts";
+import { fromJson, type Database } from "./db.ts";
 import { watches } from "./schema.ts";
 
 /** When the sweep looks at the images of an appliance next, and its last automatic build. */
@@ -36,6 +36,14 @@ export async function lookBy(db: Database, applianceId: number, at: Date): Promi
     .update(watches)
     .set({ lookAt: sql`min(look_at, ${at.getTime()})` })
     .where(eq(watches.applianceId, applianceId));
+}
+
+/** The appliances of these images are due at this time. */
+export async function lookAtImages(db: Database, buildIds: readonly number[], at: Date): Promise<void> {
+  await db
+    .update(watches)
+    .set({ lookAt: sql`min(look_at, ${at.getTime()})` })
+    .where(sql`appliance_id IN (SELECT appliance_id FROM builds WHERE id IN ${fromJson(buildIds)})`);
 }
 
 /** What was known when it was decided about an automatic build. */

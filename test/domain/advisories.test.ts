@@ -127,7 +127,13 @@ describe("a package", () => {
     const found = affectedBy([...installed("openssl", "3.0.14-1"), ...installed("linux", "6.1-1")], ofBookworm, {
       type: "deb",
     });
-    expect(countsOf(found)).toEqual({ fixed: 1, open: 0, undetermined: 1, unimportant: 1 });
+    expect(countsOf(found.map((one) => ({ ...one, isExploited: one.state !== "undetermined" })))).toEqual({
+      fixed: 1,
+      open: 0,
+      undetermined: 1,
+      unimportant: 1,
+      exploited: 1,
+    });
   });
 
   it.each([

@@ -155,7 +155,7 @@ async function readAndCompare(accountId: number, ids: readonly number[], images:
   await importAdvisories(db, { feed: "debian", origin: "generated", body }, Date.now());
   await countAll();
   const expectedCounts = ids.map((id, nth): [number, AffectedCounts] => {
-    const counts = { fixed: 0, open: 0, undetermined: 0, unimportant: 0 };
+    const counts = { fixed: 0, open: 0, undetermined: 0, unimportant: 0, exploited: 0 };
     for (const one of feed) {
       const state = expectedOf(images[nth] ?? new Map(), one);
       if (state) counts[state] += 1;

@@ -156,7 +156,7 @@ it("takes turns by account, and reads only the images of a turn", async () => {
   const { results } = await env.DB.prepare("SELECT DISTINCT advisories FROM image_packages WHERE account_id = ?")
     .bind(tux.accountId)
     .all();
-  expect(results).toEqual([{ advisories: '{"fixed":1,"open":0,"undetermined":0,"unimportant":0}' }]);
+  expect(results).toEqual([{ advisories: '{"fixed":1,"open":0,"undetermined":0,"unimportant":0,"exploited":0}' }]);
 });
 
 /** How often a count has written the row of an image. */

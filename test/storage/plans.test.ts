@@ -39,6 +39,7 @@ const small: Readonly<Record<string, string>> = {
   prepared_roots: "of the last KEEP_PREPARED_HOURS",
   counters: "fixed words",
   advisory_feeds: "the formats that Kiln reads",
+  exploited_advisories: "a catalogue of two thousand names, which is read once a day",
   chore_runs: "one row for each chore of the code",
 };
 

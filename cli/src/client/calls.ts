@@ -629,6 +629,7 @@ interface BuildAdvisories {
       installed: string;
       fixed?: string;
       urgency?: string;
+      exploited: boolean;
       packages: readonly string[];
       statement?: {
         status: "not_affected" | "under_investigation";
@@ -638,7 +639,7 @@ interface BuildAdvisories {
       };
     }[];
     feeds: readonly {
-      name: "debian" | "osv";
+      name: "debian" | "osv" | "exploited";
       origin?: string;
       read_at?: string;
       problem?: string;
@@ -1052,7 +1053,7 @@ interface Deliveries {
 interface DeliveriesDelivery {
   id: number;
   event_id: number;
-  event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated";
+  event: "build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated" | "image.affected";
   state: "delivered" | "waiting" | "failed";
   attempts: number;
   http_status?: number;
@@ -1292,7 +1293,7 @@ interface NewWebhook {
   webhook: {
     id: number;
     url: string;
-    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated")[];
+    events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated" | "image.affected")[];
     state: "enabled" | "disabled";
     reason?: string;
     failing_since?: string;
@@ -1933,7 +1934,7 @@ interface Webhooks {
 interface WebhooksWebhook {
   id: number;
   url: string;
-  events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated")[];
+  events: readonly ("build.queued" | "build.started" | "build.finished" | "build.failed" | "build.cancelled" | "testdrive.started" | "testdrive.ended" | "version.published" | "channel.moved" | "image.outdated" | "image.affected")[];
   state: "enabled" | "disabled";
   reason?: string;
   failing_since?: string;

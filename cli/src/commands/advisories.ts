@@ -31,9 +31,9 @@ export const advisories = [
 
 function shown(paint: Painter, { known, advisories: listed, feeds, ...counts }: Found): string {
   if (!known) return "The service has no advisories of this base system.";
-  const rows = listed.map(({ id, state, source, installed, fixed, statement }) => [
+  const rows = listed.map(({ id, state, exploited, source, installed, fixed, statement }) => [
     id,
-    state,
+    exploited ? `${state}, exploited` : state,
     source,
     installed,
     fixed ?? "",

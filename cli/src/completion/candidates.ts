@@ -48,6 +48,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     "version.published",
     "channel.moved",
     "image.outdated",
+    "image.affected",
   ),
   file: () => "files",
   on_or_off: words("on", "off"),

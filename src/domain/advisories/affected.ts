@@ -3,6 +3,8 @@ import { compareEvr, splitEvr, type Evr } from "#lib/solver/evr-order";
 import type { Advisory } from "#lib/advisories/advisory";
 import { affectedStates, type AffectedCounts, type AffectedState } from "#model/advisory";
 import type { AdvisoryRow } from "#storage/advisories";
+import type { Database } from "#storage/db";
+import { exploitedAmong } from "#storage/exploited-advisories";
 import type { ListedPackage } from "#storage/image-packages";
 
 /** An advisory that concerns installed packages of one source. */
@@ -19,15 +21,30 @@ export interface Affected {
   packages: string[];
 }
 
+/** An advisory of which is known whether attackers use it. */
+export interface KnownAffected extends Affected {
+  isExploited: boolean;
+}
+
+/** Adds what is known about exploits. */
+export async function withExploits(db: Database, affected: readonly Affected[]): Promise<KnownAffected[]> {
+  const exploited = await exploitedAmong(db, [...new Set(affected.map(({ id }) => id))]);
+  return affected.map((one) => ({ ...one, isExploited: exploited.has(one.id) }));
+}
+
 /** dpkg compares a version without a release as if its release were 0. libsolv does not. */
 function evrOf(version: string, type: PackageType): Evr {
   const evr = splitEvr(version);
   return type === "deb" && evr.release === "" ? { ...evr, release: "0" } : evr;
 }
 
-/** Whether a version is affected, in the distribution's order of versions. */
+/** Compares two versions in the distribution's order. */
+export const compareVersions = (one: string, other: string, type: PackageType): number =>
+  compareEvr(type, evrOf(one, type), evrOf(other, type));
+
+/** Whether a version is affected. */
 function isAffected({ fixed, introduced }: Advisory, version: string, type: PackageType): boolean {
-  const compare = (other: string) => compareEvr(type, evrOf(version, type), evrOf(other, type));
+  const compare = (other: string) => compareVersions(version, other, type);
   return (introduced === undefined || compare(introduced) >= 0) && (fixed === undefined || compare(fixed) < 0);
 }
 
@@ -69,14 +86,17 @@ const inOrder = (one: Affected, other: Affected): number =>
   one.source.localeCompare(other.source, "en");
 
 /** How many advisories have each state. One that concerns several sources counts once, with the first of its states. */
-export function countsOf(all: readonly Pick<Affected, "id" | "state">[]): AffectedCounts {
-  const first = new Map<string, AffectedState>();
-  for (const { id, state } of all) {
-    const known = first.get(id);
-    if (known === undefined || rankOf(state) < rankOf(known)) first.set(id, state);
+export function countsOf(all: readonly Pick<KnownAffected, "id" | "state" | "isExploited">[]): AffectedCounts {
+  const first = new Map<string, { state: AffectedState; isExploited: boolean }>();
+  for (const one of all) {
+    const known = first.get(one.id);
+    if (known === undefined || rankOf(one.state) < rankOf(known.state)) first.set(one.id, one);
   }
-  const counts: AffectedCounts = { fixed: 0, open: 0, undetermined: 0, unimportant: 0 };
-  for (const state of first.values()) counts[state] += 1;
+  const counts: AffectedCounts = { fixed: 0, open: 0, undetermined: 0, unimportant: 0, exploited: 0 };
+  for (const { state, isExploited } of first.values()) {
+    counts[state] += 1;
+    if (state === "fixed" && isExploited) counts.exploited += 1;
+  }
   return counts;
 }
 

@@ -1,11 +1,11 @@
-import { affectedBy, countsOf, type Affected } from "#domain/advisories/affected";
+import { affectedBy, countsOf, withExploits, type Affected, type KnownAffected } from "#domain/advisories/affected";
 import { advisedBase } from "#domain/advisories/base";
 import type { Services } from "#domain/services";
 import { rest } from "#lib/loop/pace";
 import { logFailure } from "#log/log";
-import type { AffectedCounts } from "#model/advisory";
+import { hasVersions, type AffectedCounts } from "#model/advisory";
 import { deleteChanges, findLastChange, listChangedPackages } from "#storage/advisory-changes";
-import { feedsVersion, listAdvisories, listFeeds } from "#storage/advisories";
+import { listAdvisories, listFeeds } from "#storage/advisories";
 import type { Database } from "#storage/db";
 import {
   listImagesAfter,
@@ -15,6 +15,7 @@ import {
   type CountableImage,
 } from "#storage/image-advisories";
 import type { PackageVersionRow } from "#storage/image-packages";
+import { lookAtImages } from "#storage/watches";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 const position = "images with changed advisories";
@@ -29,7 +30,7 @@ const longestMs = 20_000;
 
 /** A chore: counts the advisories of new images, and again those of images with a package whose advisories have changed. */
 export async function countImageAdvisories({ db }: Pick<Services, "db">): Promise<void> {
-  if (feedsVersion(await listFeeds(db)) === 0) return;
+  if (!(await listFeeds(db)).some(({ feed, readAt }) => hasVersions(feed) && readAt !== null)) return;
   const until = Date.now() + longestMs;
   await countNew(db, until);
   await countChanged(db, until);
@@ -81,12 +82,19 @@ async function count(db: Database, images: readonly CountableImage[]): Promise<v
   const baseOf = ({ packageIds }: CountableImage) => byId.get(packageIds[0] ?? 0)?.baseSystem ?? "";
   const ofBase = Map.groupBy(packages, ({ baseSystem }) => baseSystem);
   for (const [base, of] of Map.groupBy(images, baseOf)) {
-    await saveAdvisoryCounts(db, await countedOf(db, { base, images: of, packages: ofBase.get(base) ?? [] }));
+    const counted = await countedOf(db, { base, images: of, packages: ofBase.get(base) ?? [] });
+    const urgent = counted.filter(hasMoreExploited).map(({ id }) => id);
+    if (urgent.length > 0) await lookAtImages(db, urgent, new Date());
+    await saveAdvisoryCounts(db, counted);
     await rest();
   }
 }
 
 type Counted = CountableImage & { counts: AffectedCounts | null };
+
+/** Whether an update fixes more vulnerabilities than before that are known to be exploited. Their owner is told at once. */
+const hasMoreExploited = ({ before, counts }: Counted): boolean =>
+  (counts?.exploited ?? 0) > ((before === null ? null : (JSON.parse(before) as AffectedCounts | null))?.exploited ?? 0);
 
 async function countedOf(
   db: Database,
@@ -95,7 +103,7 @@ async function countedOf(
   try {
     const { releases, type } = await advisedBase(db, base);
     if (releases.length === 0) return images.map((image) => ({ ...image, counts: null }));
-    const found = new Map<string, Affected[]>();
+    const found = new Map<string, KnownAffected[]>();
     const bySource = [...Map.groupBy(packages, ({ source }) => source)];
     for (let at = 0; at < bySource.length; at += sourcesAtOnce) {
       const some = bySource.slice(at, at + sourcesAtOnce);
@@ -105,7 +113,7 @@ async function countedOf(
         rows,
         { type },
       );
-      for (const [key, of] of Map.groupBy(affected, versionKey)) found.set(key, of);
+      for (const [key, of] of Map.groupBy(await withExploits(db, affected), versionKey)) found.set(key, of);
       await rest();
     }
     const sourceOf = new Map(packages.map((one) => [one.id, versionKey({ ...one, installed: one.sourceVersion })]));
@@ -122,8 +130,8 @@ const versionKey = ({ source, installed }: Pick<Affected, "source" | "installed"
 function ofImage(
   packageIds: readonly number[],
   sourceOf: ReadonlyMap<number, string>,
-  found: ReadonlyMap<string, Affected[]>,
-): Affected[] {
+  found: ReadonlyMap<string, KnownAffected[]>,
+): KnownAffected[] {
   const sources = new Set(packageIds.flatMap((id) => sourceOf.get(id) ?? []));
   return [...sources].flatMap((source) => found.get(source) ?? []);
 }

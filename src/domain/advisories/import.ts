@@ -3,6 +3,7 @@ import { Refusal } from "#domain/refusal";
 import { isOutside } from "#domain/outside-address";
 import { DownloadFailed, askOutside, outsideFetch } from "#domain/outside";
 import { readDebianTracker } from "#lib/advisories/debian-tracker";
+import { readExploited } from "#lib/advisories/exploited";
 import { JsonFault } from "#lib/advisories/json-values";
 import { readOsv } from "#lib/advisories/osv";
 import { rest } from "#lib/loop/pace";
@@ -10,8 +11,15 @@ import type { SourceAdvisories } from "#lib/advisories/advisory";
 import type { AdvisoryFeed } from "#model/advisory";
 import { deleteOtherAdvisories, listFeeds, saveAdvisories, saveFeed } from "#storage/advisories";
 import type { Database } from "#storage/db";
+import { saveExploited } from "#storage/exploited-advisories";
 
-const readers = { debian: readDebianTracker, osv: readOsv } as const;
+type Import = (db: Database, body: ReadableStream<Uint8Array>) => Promise<number>;
+
+const imports: Record<AdvisoryFeed, Import> = {
+  debian: (db, body) => importGroups(db, "debian", readDebianTracker(textOf(body), rest)),
+  osv: (db, body) => importGroups(db, "osv", readOsv(textOf(body), rest)),
+  exploited: importExploited,
+};
 
 /** Debian's tracker has 70 MB. */
 const maxBytes = 512 * 1024 * 1024;
@@ -26,10 +34,25 @@ interface Given {
 }
 
 /**
- * Replaces what is known from a feed, and returns how many pairs of a source package and a release it has. What is no longer in the
- * feed is deleted last, so an import that fails in the middle only adds. Repeating it is safe.
+ * Replaces what is known from a feed, and returns how many pairs of a source package and a release it has, or how many
+ * exploited vulnerabilities. Repeating it is safe.
  */
 export async function importAdvisories(db: Database, { feed, origin, body }: Given, now: number): Promise<number> {
+  const sources = await imports[feed](db, body).catch((error: unknown) => {
+    if (error instanceof JsonFault) throw new Refusal("invalid_value", { message: error.message });
+    throw error;
+  });
+  if (sources === 0) throw new Refusal("invalid_value", { message: `There are no advisories in ${origin}.` });
+  await saveFeed(db, { feed, origin, readAt: new Date(now), sources, problem: "" });
+  return sources;
+}
+
+/** What is no longer in the feed is deleted last, so an import that fails in the middle only adds. */
+async function importGroups(
+  db: Database,
+  feed: AdvisoryFeed,
+  groups: AsyncIterable<SourceAdvisories>,
+): Promise<number> {
   const kept: Pick<SourceAdvisories, "source" | "release">[] = [];
   let waiting: SourceAdvisories[] = [];
   let size = 0;
@@ -39,22 +62,22 @@ export async function importAdvisories(db: Database, { feed, origin, body }: Giv
     size = 0;
     await rest();
   };
-  try {
-    for await (const group of readers[feed](textOf(body), rest)) {
-      kept.push({ source: group.source, release: group.release });
-      waiting.push(group);
-      size += group.advisories.length;
-      if (size >= storedAtOnce) await store();
-    }
-  } catch (error) {
-    if (error instanceof JsonFault) throw new Refusal("invalid_value", { message: error.message });
-    throw error;
+  for await (const group of groups) {
+    kept.push({ source: group.source, release: group.release });
+    waiting.push(group);
+    size += group.advisories.length;
+    if (size >= storedAtOnce) await store();
   }
-  if (kept.length === 0) throw new Refusal("invalid_value", { message: `There are no advisories in ${origin}.` });
+  if (kept.length === 0) return 0;
   await store();
   await deleteOtherAdvisories(db, feed, kept);
-  await saveFeed(db, { feed, origin, readAt: new Date(now), sources: kept.length, problem: "" });
   return kept.length;
+}
+
+async function importExploited(db: Database, body: ReadableStream<Uint8Array>): Promise<number> {
+  const names = await readExploited(textOf(body), rest);
+  if (names.length > 0) await saveExploited(db, names);
+  return names.length;
 }
 
 async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

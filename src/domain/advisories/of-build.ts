@@ -1,11 +1,12 @@
+import type { PackageType } from "#lib/contract/index";
 import { advisedBase, type AdvisedBase } from "#domain/advisories/base";
-import { affectedBy, countsOf, type Affected } from "#domain/advisories/affected";
+import { affectedBy, countsOf, withExploits, type KnownAffected } from "#domain/advisories/affected";
 import { listed } from "#domain/advisories/listed-packages";
 import type { ReadInstalled } from "#domain/builds/bill";
 import { statementFor } from "#domain/advisories/statements";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
-import type { AffectedCounts } from "#model/advisory";
+import { hasVersions, type AffectedCounts } from "#model/advisory";
 import { listAdvisories, listFeeds, type AdvisoryFeedRow } from "#storage/advisories";
 import { findAnyAppliance } from "#storage/appliances";
 import { findInstalled } from "#storage/build-blobs";
@@ -14,7 +15,7 @@ import type { Database } from "#storage/db";
 import { listStatements, type VexStatement } from "#storage/vex-statements";
 
 /** An advisory, and what the owner of the image states about it. */
-export interface StatedAdvisory extends Affected {
+export interface StatedAdvisory extends KnownAffected {
   statement: VexStatement | undefined;
 }
 
@@ -25,6 +26,7 @@ export interface BuildAdvisories {
   counts: AffectedCounts;
   /** Whether the feeds know its base system. */
   isKnown: boolean;
+  packageType: PackageType;
   feeds: AdvisoryFeedRow[];
 }
 
@@ -49,23 +51,23 @@ export async function findAdvisories(
   if (!appliance) return undefined;
   const base = await advisedBase(db, appliance.baseSystem);
   const readAt = feeds.flatMap((feed) => feed.readAt?.getTime() ?? []);
-  const isKnown = base.releases.length > 0 && readAt.length > 0;
+  const isKnown = base.releases.length > 0 && feeds.some(({ feed, readAt: at }) => hasVersions(feed) && at !== null);
   const advisories = isKnown ? await affecting(db, build, { base, readAt, readInstalled }) : [];
   if (!advisories) return undefined;
   const statements = Map.groupBy(await listStatements(db, appliance.id), ({ advisory }) => advisory);
   const stated = advisories.map((one) => ({ ...one, statement: statementFor(statements.get(one.id) ?? [], build.id) }));
-  return { build, advisories: stated, counts: countsOf(advisories), isKnown, feeds };
+  return { build, advisories: stated, counts: countsOf(advisories), isKnown, packageType: base.type, feeds };
 }
 
 /** The page of an image compares again whenever it is refreshed. By image and by when the feeds were read. */
-const compared = new Map<string, Affected[]>();
+const compared = new Map<string, KnownAffected[]>();
 const maxCompared = 50;
 
 async function affecting(
   db: Database,
   build: Build,
   { base, readAt, readInstalled }: { base: AdvisedBase; readAt: readonly number[]; readInstalled: ReadInstalled },
-): Promise<Affected[] | undefined> {
+): Promise<KnownAffected[] | undefined> {
   const key = [build.uid, ...readAt].join(" ");
   const known = compared.get(key);
   if (known) return known;
@@ -73,7 +75,8 @@ async function affecting(
   if (!installed) return undefined;
   const packages = installed.map(listed);
   const sources = [...new Set(packages.map(({ source }) => source))];
-  const found = affectedBy(packages, await listAdvisories(db, { sources, releases: base.releases }), base);
+  const rows = await listAdvisories(db, { sources, releases: base.releases });
+  const found = await withExploits(db, affectedBy(packages, rows, base));
   compared.set(key, found);
   for (const [oldest] of [...compared].slice(0, -maxCompared)) compared.delete(oldest);
   return found;

@@ -16,6 +16,7 @@ const inFeed = [
   "version.published",
   "channel.moved",
   "image.outdated",
+  "image.affected",
 ] as const satisfies readonly EventName[];
 
 /** The parts of a stored event that an entry names. */
@@ -30,8 +31,10 @@ const Announced = z.object({
       name: z.string(),
       version: z.string(),
       image_type: z.string(),
-      newer: z.int(),
-      security: z.int(),
+      newer: z.int().default(0),
+      security: z.int().default(0),
+      fixed: z.int().default(0),
+      exploited: z.int().default(0),
     })
     .optional(),
   version: z.object({ appliance_id: z.int(), name: z.string(), version: z.string() }).optional(),
@@ -76,10 +79,15 @@ function titleOf({ build, image, version, channel }: Announced): string {
   if (channel) return movedTitle({ ...channel, appliance: channel.name });
   if (version) return publishedTitle(version);
   if (!image) return "";
-  const { security, newer } = image;
-  const missing = security > 0 ? counted(security, "security update") : counted(newer, "newer package");
-  return `${image.name} ${image.version}, ${image.image_type}, lacks ${missing}`;
+  return `${image.name} ${image.version}, ${image.image_type}, lacks ${missingIn(image)}`;
 }
+
+function missingIn({ security, newer, fixed, exploited }: NonNullable<Announced["image"]>): string {
+  if (fixed > 0) return `fixes of ${fixesOf(fixed)}${exploited > 0 ? `, ${exploited} of them exploited` : ""}`;
+  return security > 0 ? counted(security, "security update") : counted(newer, "newer package");
+}
+
+const fixesOf = (fixed: number): string => counted(fixed, "vulnerability", "vulnerabilities");
 
 const publishedTitle = ({ name, version }: { name: string; version: string }) => `Published: ${name} ${version}`;
 const movedTitle = ({ appliance, channel, version }: { appliance: string; channel: string; version: string }) =>

@@ -1,60 +1,91 @@
 import type { Services } from "#domain/services";
-import type { Announcement } from "#model/announcement";
+import type { Announcement, NewsOfImage } from "#model/announcement";
 import type { PackageUpdate } from "#model/image-updates";
 import type { Build } from "#storage/builds";
 import { findBuildOfEvent } from "#storage/events";
 import { findUpdates, saveDecision, type ImageUpdatesRow } from "#storage/image-updates";
 
 const announcedEveryMs = 24 * 60 * 60_000;
-/** How many security updates an announcement names. */
-const maxNamed = 50;
+/** How many security updates or advisories an announcement names. */
+export const maxNamed = 50;
 
-/**
- * Announces that an image is outdated: at once if there is a security update that was not announced before, and
- * otherwise at most once a day. The sweep sends what waits in the outbox.
- */
-export async function announceOutdated(
-  { env, db }: Services,
-  { build, row }: { build: Build; row: ImageUpdatesRow },
-  now: number,
-): Promise<void> {
-  const { contents } = row;
-  if (row.decidedFor === contents) return;
-  const [found, facts] = await Promise.all([findUpdates(env.BLOBS, build.uid), findBuildOfEvent(db, build.uid)]);
-  if (found?.contents !== contents || !facts) return;
-  const security = found.updates.filter(({ isSecurity }) => isSecurity).map(nameOf);
-  const isUrgent = security.some((one) => !row.announcedSecurity.includes(one));
-  const hasMore = isUrgent || found.updates.length > row.announcedNewer;
-  if (hasMore && !isUrgent && wasAnnouncedToday(row, now)) return;
-  const newer = found.updates.length;
-  const announcement = outdated(build, { facts, newer, security }, now);
-  const announced = hasMore ? { at: new Date(now), newer, security, announcement } : undefined;
-  await saveDecision(db, row, { contents, announced });
+export interface WatchedImage {
+  build: Build;
+  row: ImageUpdatesRow;
+}
+
+interface News {
+  event: NewsOfImage;
+  /** The state of what was compared. */
+  decidedFor: string;
+  /** How much there is to announce. */
+  count: number;
+  /** What cannot wait, by name. */
+  urgent: string[];
+  about(facts: ImageFacts): Announcement["subject"];
+}
+
+/** What each event about an image says of it. */
+type ImageFacts = ReturnType<typeof factsIn>;
+
+/** Announces that an image is outdated: at once if there is a security update that was not announced before. */
+export async function announceOutdated(services: Services, image: WatchedImage, now: number): Promise<void> {
+  const event = "image.outdated";
+  const { contents, announced } = image.row;
+  if (announced[event]?.decidedFor === contents) return;
+  const found = await findUpdates(services.env.BLOBS, image.build.uid);
+  if (found?.contents !== contents) return;
+  const urgent = found.updates.filter(({ isSecurity }) => isSecurity).map(nameOf);
+  const counts = { newer: found.updates.length, security: urgent.length, packages: urgent.slice(0, maxNamed) };
+  const about = (facts: ImageFacts) => ({ image: { ...facts, ...counts } });
+  await announce(services, image, { event, decidedFor: contents, count: counts.newer, urgent, about }, now);
 }
 
 const nameOf = ({ name, available }: PackageUpdate): string => `${name} ${available}`;
 
-const wasAnnouncedToday = ({ announcedAt }: ImageUpdatesRow, now: number): boolean =>
-  announcedAt !== null && now - announcedAt.getTime() < announcedEveryMs;
-
-interface Outdated {
-  facts: NonNullable<Awaited<ReturnType<typeof findBuildOfEvent>>>;
-  newer: number;
-  security: readonly string[];
-}
-
-function outdated({ uid }: Build, { facts, newer, security }: Outdated, at: number): Announcement {
-  const { account, id, applianceId, name, version, imageType } = facts;
-  const image = {
-    build_id: id,
-    appliance_id: applianceId,
-    name,
-    version,
-    image_type: imageType,
-    newer,
-    security: security.length,
-    packages: security.slice(0, maxNamed),
+/**
+ * Announces news about an image: at once if something urgent was not announced before, and otherwise at most once a day, if
+ * there is more than before. The sweep sends what waits in the outbox.
+ */
+export async function announce(
+  { db }: Pick<Services, "db">,
+  { build, row }: WatchedImage,
+  { event, decidedFor, count, urgent, about }: News,
+  now: number,
+): Promise<void> {
+  const { at: announcedAt = null, count: before = 0, urgent: known = [] } = row.announced[event] ?? {};
+  const isUrgent = urgent.some((one) => !known.includes(one));
+  const hasMore = isUrgent || count > before;
+  const wasToday = announcedAt !== null && now - announcedAt < announcedEveryMs;
+  if (hasMore && !isUrgent && wasToday) return;
+  const facts = await findBuildOfEvent(db, build.uid);
+  if (!facts) return;
+  const announcement = {
+    key: `image ${build.uid} ${event} ${now}`,
+    event,
+    at: now,
+    account: facts.account,
+    subject: about(factsIn(facts)),
   };
-  const event = "image.outdated";
-  return { key: `image ${uid} ${event} ${at}`, event, at, account, subject: { image } };
+  await saveDecision(db, row, {
+    event,
+    decided: hasMore
+      ? { decidedFor, at: now, count, urgent }
+      : { decidedFor, at: announcedAt, count: before, urgent: known },
+    announcement: hasMore ? announcement : undefined,
+  });
 }
+
+const factsIn = ({
+  id,
+  applianceId,
+  name,
+  version,
+  imageType,
+}: NonNullable<Awaited<ReturnType<typeof findBuildOfEvent>>>) => ({
+  build_id: id,
+  appliance_id: applianceId,
+  name,
+  version,
+  image_type: imageType,
+});

@@ -4,9 +4,11 @@ import { buildOutdated } from "#domain/automatic-builds/automatic-build";
 import { readOnlyMode } from "#domain/service-settings";
 import { compareImage, contentsOf } from "#domain/updates/of-build";
 import { announceOutdated } from "#domain/updates/announce";
+import { announceAdvisories } from "#domain/updates/announce-advisories";
 import { watchedImagesOf } from "#domain/updates/watched";
 import { rest } from "#lib/loop/pace";
 import { logFailure } from "#log/log";
+import { feedsVersion, listFeeds } from "#storage/advisories";
 import { findAnyAppliance, listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
@@ -27,15 +29,16 @@ export async function watchImages(services: Services, now: number): Promise<void
   const { env, db } = services;
   if ((await readOnlyMode(db)).on || (await hasFullDisk(env))) return;
   const due = await takeDueWatches(db, { now: new Date(now), again: new Date(now + retryMs), limit: lookedAtOnce });
+  const feeds = due.length === 0 ? 0 : feedsVersion(await listFeeds(db));
   for (const watch of due) {
-    await look(services, watch, now).catch((error: unknown) =>
+    await look(services, watch, { now, feeds }).catch((error: unknown) =>
       logFailure("could not look for updates", error, { appliance: watch.applianceId }),
     );
     await rest();
   }
 }
 
-async function look(services: Services, watch: Watch, now: number): Promise<void> {
+async function look(services: Services, watch: Watch, { now, feeds }: { now: number; feeds: number }): Promise<void> {
   const { db } = services;
   const appliance = await findAnyAppliance(db, watch.applianceId);
   if (!appliance) return;
@@ -44,7 +47,9 @@ async function look(services: Services, watch: Watch, now: number): Promise<void
   const { contents, rows } = await compareAll(services, appliance, images);
   for (const build of images) {
     const row = rows.get(build.id);
-    if (row) await announceOutdated(services, { build, row }, now);
+    if (!row) continue;
+    await announceOutdated(services, { build, row }, now);
+    await announceAdvisories(services, { build, row }, feeds, now);
   }
   await forgetOtherUpdates(
     db,

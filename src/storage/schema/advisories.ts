@@ -34,6 +34,9 @@ export const advisories = sqliteTable(
   ],
 );
 
+/** The advisories that are known to be exploited. */
+export const exploitedAdvisories = sqliteTable("exploited_advisories", { name: text("name").primaryKey() });
+
 /**
  * Changes of advisories after which images are counted again. Triggers write them, and the chore that counts deletes them.
  * Without a source, a base system has got other releases.

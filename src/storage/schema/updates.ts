@@ -1,5 +1,6 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { PlannedBuild } from "#model/automatic-build";
+import type { AnnouncedOfImage } from "#model/announcement";
 import { moment } from "./columns.ts";
 
 /** How outdated images are. The list of the packages is a blob of the build. */
@@ -14,12 +15,8 @@ export const imageUpdates = sqliteTable(
     newer: integer("newer").notNull(),
     security: integer("security").notNull(),
     lookedAt: moment("looked_at").notNull(),
-    /** The contents for which it was decided whether to announce anything. */
-    decidedFor: text("decided_for"),
-    /** The content of the last announcement. The security updates are names with versions. */
-    announcedAt: moment("announced_at"),
-    announcedNewer: integer("announced_newer").notNull().default(0),
-    announcedSecurity: text("announced_security", { mode: "json" }).notNull().$type<string[]>().default([]),
+    /** What was announced about it. */
+    announced: text("announced", { mode: "json" }).notNull().$type<AnnouncedOfImage>().default({}),
   },
   (table) => [index("image_updates_appliance").on(table.applianceId)],
 );

@@ -10,7 +10,13 @@ export const advisoryWords: Readonly<Record<AffectedState, string>> = {
 };
 
 /** The advisories of an image in a few words: what an update fixes, or else whether anything is open. */
-export const AdvisorySummary = ({ counts: { fixed, open } }: { counts: AffectedCounts }) => {
+export const AdvisorySummary = ({ counts: { fixed, open, exploited } }: { counts: AffectedCounts }) => {
+  if (exploited > 0)
+    return (
+      <State tone="bad">
+        {number(fixed)} fixed in an update, {number(exploited)} of them exploited
+      </State>
+    );
   if (fixed > 0) return <State tone="warn">{number(fixed)} fixed in an update</State>;
   return open > 0 ? <State>{open} not fixed yet</State> : <State tone="good">none that matter</State>;
 };

@@ -9,6 +9,7 @@ export const bounded: Readonly<Record<string, string>> = {
   sweep_positions: "fixed prefixes",
   counters: "fixed words",
   advisory_feeds: "the formats that Kiln reads",
+  exploited_advisories: "a catalogue of two thousand names, which is read once a day",
   chore_runs: "one row for each chore of the code",
   gallery_size: "one row",
   frozen_blobs: "of builds that have not ended, which have slots",

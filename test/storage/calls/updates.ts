@@ -1,5 +1,6 @@
 import type * as advisoryChanges from "#storage/advisory-changes";
 import type * as advisories from "#storage/advisories";
+import type * as exploitedAdvisories from "#storage/exploited-advisories";
 import type * as imageAdvisories from "#storage/image-advisories";
 import type * as imagePackages from "#storage/image-packages";
 import type * as imageUpdates from "#storage/image-updates";
@@ -9,7 +10,8 @@ import type { Calls } from "./calls.ts";
 import { announcement, at, ids } from "./rows.ts";
 
 const it = ids.appliance;
-const decided = { at, from: "0.0.1", contents: "contents", editedAt: at, message: "" };
+const automatic = { at, from: "0.0.1", contents: "contents", editedAt: at, message: "" };
+const decided = { decidedFor: "contents", at: 1, count: 1, urgent: [] };
 const watch = {
   applianceId: it,
   lookAt: at,
@@ -52,6 +54,10 @@ export const ofUpdates = {
     listChangedPackages: [[1]],
     deleteChanges: [[1]],
   } satisfies Calls<typeof advisoryChanges>,
+  "exploited-advisories": {
+    saveExploited: [[["CVE-2026-1"]]],
+    exploitedAmong: [[["CVE-2026-1"]]],
+  } satisfies Calls<typeof exploitedAdvisories>,
   "image-advisories": {
     listUncounted: [[{ after: 0, accounts: 10, imagesOfEach: 20 }]],
     listImagesAfter: [[{ accountId: 1, buildId: 1, limit: 500 }]],
@@ -75,12 +81,12 @@ export const ofUpdates = {
     listImageUpdates: [[[1, 2]]],
     saveDecision: [
       [
-        { buildId: 1, announcedAt: null },
-        { contents: "contents", announced: { at, newer: 1, security: [], announcement } },
+        { buildId: 1, announced: {} },
+        { event: "image.outdated", decided, announcement },
       ],
       [
-        { buildId: 1, announcedAt: null },
-        { contents: "contents", announced: undefined },
+        { buildId: 1, announced: {} },
+        { event: "image.outdated", decided, announcement: undefined },
       ],
     ],
     forgetOtherUpdates: [[it, [1]]],
@@ -98,8 +104,9 @@ export const ofUpdates = {
     saveNextLook: [[watch, at]],
     findWatch: [[it]],
     lookBy: [[it, at]],
-    beginAutomaticBuild: [[watch, { ...decided, version: "0.0.2", builds: [], publication: "publication" }]],
-    refuseAutomaticBuild: [[watch, decided]],
+    lookAtImages: [[[1, 2], at]],
+    beginAutomaticBuild: [[watch, { ...automatic, version: "0.0.2", builds: [], publication: "publication" }]],
+    refuseAutomaticBuild: [[watch, automatic]],
     endAutomaticBuild: [[watch, { state: "done", message: "" }]],
   } satisfies Calls<typeof watches>,
 };

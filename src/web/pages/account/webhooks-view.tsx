@@ -24,6 +24,7 @@ const eventWords: Record<EventName, string> = {
   "version.published": "A version was published",
   "channel.moved": "A channel has moved",
   "image.outdated": "An image is outdated",
+  "image.affected": "An update fixes vulnerabilities of an image",
 };
 
 const wordsOf = (events: readonly EventName[]): string =>

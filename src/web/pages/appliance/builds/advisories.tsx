@@ -1,5 +1,5 @@
 import type { StatedAdvisory } from "#domain/advisories/of-build";
-import type { AffectedState } from "#model/advisory";
+import { affectedStates } from "#model/advisory";
 import type { Build } from "#storage/builds";
 import { AdvisorySummary, advisoryWords as words } from "../../../parts/advisory-summary.tsx";
 import { Moment } from "../../../parts/moment.tsx";
@@ -18,7 +18,7 @@ export const Advisories = ({ build, seen: { applianceId, advisories: found } }: 
   const isRefused = useVexRefused(applianceId, build);
   if (found?.build.id !== build.id || !found.isKnown) return null;
   const { advisories, counts, feeds } = found;
-  const known = Object.entries(counts).filter(([, count]) => count > 0);
+  const known = affectedStates.filter((state) => counts[state] > 0);
   return (
     <section class="use stack-s" aria-label={`Advisories of ${nameOf(build)}`}>
       <div class="row">
@@ -35,7 +35,7 @@ export const Advisories = ({ build, seen: { applianceId, advisories: found } }: 
       </div>
       {known.length > 0 && (
         <details class="use" open={isRefused}>
-          <summary>{known.map(([state, count]) => `${count} ${words[state as AffectedState]}`).join(", ")}</summary>
+          <summary>{known.map((state) => `${counts[state]} ${words[state]}`).join(", ")}</summary>
           <Table
             label={`Advisories of ${nameOf(build)}`}
             isCards
@@ -58,7 +58,7 @@ export const Advisories = ({ build, seen: { applianceId, advisories: found } }: 
   );
 };
 
-const feedNames = { debian: "Debian's security tracker", osv: "OSV" } as const;
+const feedNames = { debian: "Debian's security tracker", osv: "OSV", exploited: "CISA's catalogue" } as const;
 
 interface RowProps {
   one: StatedAdvisory;
@@ -66,12 +66,16 @@ interface RowProps {
   applianceId: number;
 }
 
-const Row = ({ one: { id, state, source, installed, fixed, statement }, build, applianceId }: RowProps) => (
+const Row = ({
+  one: { id, state, source, installed, fixed, isExploited, statement },
+  build,
+  applianceId,
+}: RowProps) => (
   <>
     <tr>
       <th scope="row" class="breaks">
         {id.startsWith("CVE-") ? <a href={`https://www.cve.org/CVERecord?id=${id}`}>{id}</a> : id}{" "}
-        {state !== "fixed" && <Badge>{words[state]}</Badge>}
+        {state !== "fixed" && <Badge>{words[state]}</Badge>} {isExploited && <Badge>exploited</Badge>}
       </th>
       <td data-label="Source package" class="breaks">
         {source}
