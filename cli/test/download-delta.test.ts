@@ -41,6 +41,8 @@ let store: Server;
 /** By path, without the slash. */
 let answers: Record<string, string | Buffer>;
 let asked: string[];
+/** The list of the service, newest first. */
+let builds: object[];
 
 /** Packs a disk as the agent does. */
 function pack(version: string): Buffer {
@@ -80,13 +82,15 @@ function addVersion(id: number, version: string): void {
   const { port } = store.address() as AddressInfo;
   const sha1 = createHash("sha1").update(image).digest("hex");
   const url = { download_url: `http://127.0.0.1:${port}/${name}` };
+  builds.unshift({ id, version, image_type: "oem", state: "finished", expired: false, ...url });
+  service.answers["/api/v2/user/builds"] = { builds };
   const build = { id, version, image_type: "oem", state: "finished", expired: false, checksum: { sha1 }, ...url };
   service.answers[`/api/v2/user/builds/${id}`] = { build };
 }
 
 beforeEach(async () => {
   machine = newMachine();
-  [answers, asked] = [{}, []];
+  [answers, asked, builds] = [{}, [], []];
   store = createServer((request, response) => {
     const path = request.url?.slice(1) ?? "";
     const content = answers[path];
@@ -94,7 +98,9 @@ beforeEach(async () => {
     if (content === undefined) return void response.writeHead(404).end();
     const end = Number(/^bytes=0-(\d+)$/.exec(request.headers.range ?? "")?.[1] ?? content.length);
     const bytes = Buffer.from(content).subarray(0, end + 1);
-    response.writeHead(end < content.length ? 206 : 200, { "content-length": bytes.length }).end(bytes);
+    const range = { "content-range": `bytes 0-${end}/${content.length}` };
+    const headers = { "content-length": bytes.length, ...(end < content.length && range) };
+    response.writeHead(end < content.length ? 206 : 200, headers).end(bytes);
   });
   await new Promise<void>((resolve) => store.listen(0, "127.0.0.1", resolve));
   service = await standIn(signedInto(key));
@@ -145,6 +151,61 @@ it("makes it from a disk that was unpacked, and again for the version after", as
   answers[`${imageOf("0.0.3")}.delta`] = await deltaFrom(newer, "0.0.3");
   expect((await machine.kiln(["download", "13"])).stdout).toContain(`The disk was made from ${diskOf(newer)} and `);
   expect(readFileSync(at(diskOf("0.0.3"))).equals(disks["0.0.3"])).toBe(true);
+});
+
+/** The third version, and the delta to it. */
+async function addThird(...more: Buffer[]): Promise<void> {
+  disks["0.0.3"] = Buffer.concat([disks[newer] ?? zeros, block(), ...more]);
+  addVersion(13, "0.0.3");
+  answers[`${imageOf("0.0.3")}.delta`] = await deltaFrom(newer, "0.0.3");
+}
+const bytesOf = (...versions: string[]) =>
+  versions.reduce((sum, version) => sum + (answers[`${imageOf(version)}.delta`]?.length ?? 0), 0);
+
+it("makes it with two deltas if a version was skipped", async () => {
+  await addThird();
+  await machine.kiln(["download", "11"]);
+  asked = [];
+  const ended = await machine.kiln(["download", "13", "--json"]);
+  expect(JSON.parse(ended.stdout)).toMatchObject({
+    file: diskOf("0.0.3"),
+    made: { from: imageOf(earlier), deltas: 2, downloaded_bytes: bytesOf(newer, "0.0.3") },
+  });
+  expect(readFileSync(at(diskOf("0.0.3"))).equals(disks["0.0.3"] ?? zeros)).toBe(true);
+  expect(leftovers()).toEqual([]);
+  expect(await machine.kiln(["verify", diskOf("0.0.3")])).toMatchObject({ code: 0 });
+});
+
+it.each<[string, () => Promise<void> | void]>([
+  ["the deltas have nearly as many bytes", () => addThird(...Array.from({ length: 3200 }, block))],
+  [
+    "a delta in the middle makes another disk",
+    async () => {
+      await addThird();
+      const delta = Buffer.from(answers[`${imageOf(newer)}.delta`] ?? "");
+      answers[`${imageOf(newer)}.delta`] = delta.subarray(0, -blockBytes);
+    },
+  ],
+  [
+    "a delta in the middle is missing",
+    async () => {
+      await addThird();
+      delete answers[`${imageOf(newer)}.delta`];
+    },
+  ],
+  [
+    "the list of images is another account's",
+    async () => {
+      await addThird();
+      delete service.answers["/api/v2/user/builds"];
+    },
+  ],
+])("downloads the whole image of a version after the next if %s", async (_, spoil) => {
+  await spoil();
+  await machine.kiln(["download", "11"]);
+  const ended = await machine.kiln(["download", "13"]);
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${imageOf("0.0.3")} is verified.`) });
+  expect(leftovers()).toEqual([]);
 });
 
 it("makes it from the disk that the user names", async () => {
@@ -207,7 +268,7 @@ it("downloads the whole image if the user wants it, names another disk, or has s
   await wholeInstead(["--whole"]);
   rmSync(at(imageOf(newer)));
   writeFileSync(at("other.raw"), block());
-  expect(await wholeInstead(["--from", "other.raw"])).toContain("other.raw is not the previous image");
+  expect(await wholeInstead(["--from", "other.raw"])).toContain("other.raw leads to this image by no delta");
   rmSync(at(imageOf(newer)));
   mkdirSync(at(folderOf(newer)));
   writeFileSync(at(diskOf(newer)), "started");

@@ -1,5 +1,5 @@
 import { command, flag, value } from "../command.ts";
-import { builtImages, imagesInChannel } from "../download/find.ts";
+import { builtImages, imagesInChannel, olderImages } from "../download/find.ts";
 import { downloadImage, linkOf, type Downloaded } from "../download/image.ts";
 import { storedLogins } from "../login/login.ts";
 import { transferBar } from "../output/progress.ts";
@@ -20,8 +20,8 @@ export const images = [
     details:
       "An interrupted download continues where it stopped, even when you run the command again. Checksum and signature are " +
       "verified with the pinned key of the service. The bills of materials and the signed provenance come with the image, and " +
-      "for a published one the proof that the public log has it. If the previous image is in the folder, only the " +
-      "difference is downloaded, and the result is the disk alone.",
+      "for a published one the proof that the public log has it. If an earlier image is in the folder, only the " +
+      "differences are downloaded, and the result is the disk alone.",
     options: {
       output: value("directory", "where to put the files; the default is this folder"),
       version: value("version", "the image of this version of the appliance; the default is the newest"),
@@ -54,7 +54,14 @@ export const images = [
         const show = transferBar("image");
         images.push(
           await downloadImage(
-            { image, folder, service: kiln.login.url, keys, force, delta: !whole && { from } },
+            {
+              image,
+              folder,
+              service: kiln.login.url,
+              keys,
+              force,
+              delta: !whole && { from, older: (id) => olderImages(kiln.client, id, image) },
+            },
             {
               report: (arrived, size, state) =>
                 show(state === "waiting" ? "Waiting for the service" : "Downloading", arrived, size),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { provenanceSuffix } from "../attest.ts";
 import { readBlocks, type Blocks } from "../delta.ts";
-import { namesIn } from "../files.ts";
+import { digestOfFile, namesIn } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { verifyBills } from "../verify/image.ts";
 
@@ -16,44 +16,48 @@ export interface EarlierDisk extends Disposable {
   source: string;
 }
 
-interface Sought {
+interface Place {
   folder: string;
-  /** SHA-256 of the disk. */
-  sha256: string;
-  /** The size of its blocks. */
-  block: number;
-  /** The image or disk that the user named. */
+  /** The image or disk that the user has named. Undefined: what is in the folder. */
   given: string | undefined;
   keys: readonly PinnedKey[];
 }
 
-/** Where the disk may be: it is the file itself, or it has that path in an archive. */
-interface Candidate {
+/** Where a disk may be: it is the file itself, or it has that path in an archive. */
+export interface Candidate {
+  /** SHA-256 of the disk, as its image's provenance has it. */
+  sha256: string;
   source: string;
   path?: string;
 }
 
-/** The disk with that SHA-256. Undefined if it is neither the given one nor in the folder, as a disk or in an image. */
-export async function findEarlierDisk(sought: Sought): Promise<EarlierDisk | undefined> {
-  for (const { source, path } of await candidates(sought)) {
-    const disk = path === undefined ? { file: source, remove: () => {} } : await unpacked(source, path, sought.folder);
-    const blocks = disk && (await readBlocks(disk.file, sought.block).catch(() => undefined));
-    if (disk && blocks?.sha256 === sought.sha256)
-      return { file: disk.file, blocks, source, [Symbol.dispose]: disk.remove };
+/** The disk with that SHA-256. Undefined if no candidate is this disk. */
+export async function openDisk(
+  known: readonly Candidate[],
+  { sha256, block, folder }: { sha256: string; block: number; folder: string },
+): Promise<EarlierDisk | undefined> {
+  for (const { source, path } of known.filter((one) => one.sha256 === sha256)) {
+    const disk = path === undefined ? { file: source, remove: () => {} } : await unpacked(source, path, folder);
+    const blocks = disk && (await readBlocks(disk.file, block).catch(() => undefined));
+    if (disk && blocks?.sha256 === sha256) return { file: disk.file, blocks, source, [Symbol.dispose]: disk.remove };
     disk?.remove();
   }
   return undefined;
 }
 
-async function candidates({ folder, sha256, given, keys }: Sought): Promise<Candidate[]> {
-  if (given !== undefined && !existsSync(given + provenanceSuffix)) return [{ source: given }];
-  const images = given === undefined ? imagesIn(folder) : [given];
+/** The disks that are on this machine, if they have not changed since. */
+export async function disksHere({ folder, given, keys }: Place): Promise<Candidate[]> {
+  if (given !== undefined && !existsSync(given + provenanceSuffix)) {
+    const sha256 = await digestOfFile(given, "sha256").catch(() => "");
+    return [{ sha256, source: given }];
+  }
   const found: Candidate[] = [];
-  for (const image of images) {
+  for (const image of given === undefined ? imagesIn(folder) : [given]) {
     // A damaged file next to an older image is no reason to fail.
     const { disk } = (await verifyBills(image, keys).catch(() => undefined)) ?? {};
-    if (disk?.sha256 !== sha256) continue;
-    found.push({ source: join(folder, disk.path) }, { source: image, path: disk.path });
+    if (!disk) continue;
+    const { sha256, path } = disk;
+    found.push({ sha256, source: join(folder, path) }, { sha256, source: image, path });
   }
   return found.filter(({ source }) => existsSync(source));
 }

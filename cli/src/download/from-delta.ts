@@ -1,15 +1,13 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { headerBytes, readHeader, type DeltaHeader } from "../delta.ts";
+import { readBlocks } from "../delta.ts";
 import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import type { Verified } from "../verify/image.ts";
-import { findEarlierDisk } from "./earlier-disk.ts";
+import { deltasTo, type RemoteDelta } from "./delta-chain.ts";
+import { disksHere, openDisk, type EarlierDisk } from "./earlier-disk.ts";
 import { rebuildDisk } from "./rebuilt-disk.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
-
-/** Follows the address of an image. */
-const deltaSuffix = ".delta";
 
 export interface WantedDisk {
   url: string;
@@ -18,12 +16,14 @@ export interface WantedDisk {
   keys: readonly PinnedKey[];
   /** An earlier image or its disk. Undefined: one in the folder. */
   from: string | undefined;
+  /** The addresses of the older images, newest first. */
+  older: AsyncIterable<string>;
 }
 
 export interface MadeDisk {
   file: string;
-  /** The earlier image or disk, and the bytes of the delta. Undefined if the disk was there before. */
-  made?: { from: string; downloaded_bytes: number };
+  /** The earlier image or disk, and the number and the bytes of the deltas. Undefined if the disk was there before. */
+  made?: { from: string; deltas: number; downloaded_bytes: number };
 }
 
 /**
@@ -31,7 +31,7 @@ export interface MadeDisk {
  * nothing to make it from, or if the result was wrong: then the whole image must be downloaded.
  */
 export async function diskFromDelta(
-  { url, folder, signed, keys, from: given }: WantedDisk,
+  { url, folder, signed, keys, from: given, older }: WantedDisk,
   { report, note }: { report: ProgressReporter; note: (text: string) => void },
 ): Promise<MadeDisk | undefined> {
   const { disk } = signed;
@@ -39,30 +39,59 @@ export async function diskFromDelta(
   const target = join(folder, disk.path);
   // A disk that was started is another one, and is not replaced.
   if (existsSync(target)) return (await digestOfFile(target, "sha256")) === disk.sha256 ? { file: target } : undefined;
-  const found = await headerAt(url + deltaSuffix);
-  const { from } = found?.header ?? {};
-  if (!found || from === undefined || found.header.disk.sha256 !== disk.sha256) return undefined;
-  using earlier = await findEarlierDisk({ folder, sha256: from, block: found.header.block, given, keys });
-  if (!earlier) {
-    if (given !== undefined) note(`${given} is not the previous image. The whole image is downloaded.`);
+  const here = (await disksHere({ folder, given, keys })).filter(({ sha256 }) => sha256 !== disk.sha256);
+  if (here.length === 0) return undefined;
+  const isHere = (sha256: string) => here.some((one) => one.sha256 === sha256);
+  const deltas = await deltasTo({ url, sha256: disk.sha256, isHere, older });
+  const [{ header } = {}] = deltas ?? [];
+  using earlier =
+    header?.from === undefined ? undefined : await openDisk(here, { sha256: header.from, block: header.block, folder });
+  if (!deltas || !earlier) {
+    if (given !== undefined) note(`${given} leads to this image by no delta. The whole image is downloaded.`);
     return undefined;
   }
-  const file = join(folder, `${signed.file}.${signed.build_id}${deltaSuffix}.part`);
-  const part = `${target}.part`;
   mkdirSync(dirname(target), { recursive: true });
-  await downloadTo(file, url + deltaSuffix, report);
+  const packed = join(folder, `${signed.file}.${signed.build_id}.delta.part`);
   try {
-    const sha256 = await rebuildDisk(earlier, { file, header: found.header, headerBytes: found.bytes }, part);
-    if (sha256 !== disk.sha256) throw new Error("the checksum of the result is wrong");
-    renameSync(part, target);
-    return { file: target, made: { from: earlier.source, downloaded_bytes: statSync(file).size } };
+    renameSync(await applied(deltas, earlier, { target, packed, report }), target);
+    const bytes = deltas.reduce((sum, delta) => sum + delta.bytes, 0);
+    return { file: target, made: { from: earlier.source, deltas: deltas.length, downloaded_bytes: bytes } };
   } catch (error) {
-    rmSync(part, { force: true });
     note(`${earlier.source} could not be updated: ${reasonOf(error)}. The whole image is downloaded.`);
     return undefined;
   } finally {
-    rmSync(file, { force: true });
+    for (const file of [packed, ...deltas.map((_, nth) => partOf(target, nth))]) rmSync(file, { force: true });
   }
+}
+
+/** Where the disk that a delta of a chain makes is written. */
+const partOf = (target: string, nth: number): string => `${target}.${nth}.part`;
+
+interface Applying {
+  target: string;
+  /** Where each delta is downloaded to. */
+  packed: string;
+  report: ProgressReporter;
+}
+
+/** Makes one disk after the other, each from the one before. Returns the file of the last. */
+async function applied(
+  deltas: readonly RemoteDelta[],
+  earlier: Pick<EarlierDisk, "file" | "blocks">,
+  { target, packed, report }: Applying,
+): Promise<string> {
+  let from = earlier;
+  for (const [nth, { url, header, headerBytes }] of deltas.entries()) {
+    const into = partOf(target, nth);
+    await downloadTo(packed, url, report);
+    const sha256 = await rebuildDisk(from, { file: packed, header, headerBytes }, into);
+    rmSync(packed);
+    if (sha256 !== header.disk.sha256) throw new Error("the checksum of the result is wrong");
+    if (from !== earlier) rmSync(from.file);
+    const next = deltas[nth + 1];
+    if (next) from = { file: into, blocks: await readBlocks(into, next.header.block) };
+  }
+  return partOf(target, deltas.length - 1);
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -70,19 +99,3 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 /** Whether a path has only names that are neither hidden nor lead elsewhere. */
 const isInside = (path: string): boolean =>
   path.split("/").every((name) => /^[^.\u0000-\u001F-][^\u0000-\u001F]*$/.test(name));
-
-/** The header of a delta. Undefined if there is no delta: the service or the agent is older, or the image has no disk alone. */
-async function headerAt(url: string): Promise<{ header: DeltaHeader; bytes: number } | undefined> {
-  try {
-    const answer = await fetch(url, { headers: { range: `bytes=0-${headerBytes - 1}` } });
-    let start = Buffer.alloc(0);
-    for await (const bytes of (answer.ok && answer.body) || []) {
-      start = Buffer.concat([start, bytes]);
-      if (start.length >= headerBytes) break;
-    }
-    return readHeader(start);
-  } catch {
-    // The download of the whole image reports what is wrong.
-    return undefined;
-  }
-}

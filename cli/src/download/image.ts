@@ -57,8 +57,11 @@ interface Wanted {
   keys: readonly PinnedKey[] | undefined;
   /** Replaces another file of the same name. */
   force: boolean;
-  /** The earlier image that a delta may be applied to, or whether one may be used at all. */
-  delta: { from: string | undefined } | false;
+  /**
+   * Whether deltas may be used, perhaps the earlier image to use them with, and the addresses of the older images. False: only
+   * the whole image will do.
+   */
+  delta: { from: string | undefined; older: (applianceId: number) => AsyncIterable<string> } | false;
 }
 
 export interface Downloaded {
@@ -89,7 +92,12 @@ export async function downloadImage(
     refuseOther(signed, image);
     if (signed.log) await checkLog(service, keys, [noteNextTo(file)]);
     const disk =
-      delta && !isThere ? await diskFromDelta({ url, folder, signed, keys, ...delta }, { report, note }) : undefined;
+      delta && !isThere
+        ? await diskFromDelta(
+            { url, folder, signed, keys, from: delta.from, older: delta.older(signed.appliance_id) },
+            { report, note },
+          )
+        : undefined;
     if (disk) return { ...disk, verified: signed, use };
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use };

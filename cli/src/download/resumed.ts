@@ -89,7 +89,7 @@ const isOfFile = (error: unknown): error is Error =>
   error instanceof Error && "syscall" in error && (error.syscall === "open" || error.syscall === "write");
 
 /** The length of the whole file, even if the answer is a part of it. */
-function wholeOf({ headers }: Response): number {
+export function wholeOf({ headers }: Response): number {
   const inRange = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1];
   return Number(inRange ?? headers.get("content-length") ?? Number.NaN);
 }

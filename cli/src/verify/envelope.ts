@@ -13,7 +13,7 @@ interface Statement {
       byproducts?: Subject[];
     };
     buildDefinition: {
-      externalParameters: { appliance: { name: string }; version: string; imageType: string; arch: string };
+      externalParameters: { appliance: { id: number; name: string }; version: string; imageType: string; arch: string };
     };
   };
 }

@@ -13,6 +13,7 @@ import { verifyRebuilds, type Rebuild } from "./rebuilds.ts";
 export interface Verified {
   file: string;
   appliance: string;
+  appliance_id: number;
   version: string;
   image_type: string;
   arch: string;
@@ -75,6 +76,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
   return {
     file: image.name,
     appliance: wanted.appliance.name,
+    appliance_id: wanted.appliance.id,
     version: wanted.version,
     image_type: wanted.imageType,
     arch: wanted.arch,

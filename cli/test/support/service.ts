@@ -91,7 +91,7 @@ export function signedProvenance(
       byproducts: digests({ packages: "busybox-0:1-1.x86_64\n", ...byproducts }),
     },
     buildDefinition: {
-      externalParameters: { appliance: { name: "First" }, version, imageType, arch: "x86_64" },
+      externalParameters: { appliance: { id: 1001, name: "First" }, version, imageType, arch: "x86_64" },
     },
   };
   return signedStatement({ _type: "https://in-toto.io/Statement/v1", subject, predicate }, key, payloadType);
