@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chooseAccel } from "../../builder-agent/src/doctor/acceleration.ts";
+import { countDifferent } from "../../scripts/verify/seeds/facts.ts";
+import { bootWithSeed } from "../../scripts/verify/seeds/seeded-machine.ts";
 import { typeAsRoot } from "./support/at-screen.ts";
+import { downloadDisk } from "./support/disk.ts";
 import { modifiedIn } from "./support/modified-files.ts";
 import { ownDeb } from "./support/own-deb.ts";
 import { listed } from "./support/own-software.ts";
@@ -12,7 +16,7 @@ import { startAsItIs, until, type Service } from "./support/service.ts";
 import { startSession, type Session } from "./support/session.ts";
 
 // Debian 12 from a mirror to a booted machine, as `npm start` offers it: imported, cloned, configured, built, started as a
-// testdrive, and asked over its serial line. One build and one boot serve all tests.
+// testdrive, and asked over its serial line. One build and one boot serve almost all tests.
 
 const jeos = 11;
 const folder = mkdtempSync(join(tmpdir(), "kiln-debian-"));
@@ -20,6 +24,8 @@ let service: Service;
 let tux: Person;
 let applianceId: string;
 let buildId: string;
+/** A build of the template with cloud-init, which runs while the machine boots. */
+let seededBuildId: string;
 let session: Session;
 
 /** Asked in the booted system, each by its name. */
@@ -77,6 +83,7 @@ beforeAll(async () => {
   const params = { appliance_id: applianceId, image_type: "oem" };
   buildId = (await tux.rest.call("POST", "/running_builds", params)).build.id;
   expect((await tux.rest.watchBuild(buildId, 1000)).at(-1)).toMatchObject({ state: "finished" });
+  seededBuildId = await startSeededBuild();
   // With a network, the machine has a card to ask about.
   session = await startSession(tux, { build_id: buildId, network: "on" });
   // A name that any keyboard types the same.
@@ -89,6 +96,13 @@ afterAll(async () => {
   await service?.stop();
   rmSync(folder, { recursive: true });
 });
+
+async function startSeededBuild(): Promise<string> {
+  const { id } = (await tux.rest.call("POST", "/appliances", { clone_from: jeos, arch: "x86_64" })).appliance;
+  const body = "<configuration><settings><first_boot>cloud-init</first_boot></settings></configuration>";
+  await tux.send("PUT", `/appliances/${id}/configuration`, { body });
+  return (await tux.rest.call("POST", "/running_builds", { appliance_id: id, image_type: "oem" })).build.id;
+}
 
 async function configure(): Promise<void> {
   await tux.send("PUT", `/appliances/${applianceId}/configuration`, { body: configuration });
@@ -177,6 +191,12 @@ describe("a disk of Debian 12", () => {
     );
   });
 
+  it("shares no secret with other machines of its image", async () => {
+    const log = JSON.stringify((await tux.rest.call("GET", `/builds/${buildId}`)).build);
+    expect(log).toContain("Kiln: Creating the image");
+    expect(log).not.toMatch(/kiln: note: (?:All machines|Everyone)/);
+  });
+
   it("has made its SSH host keys and its machine id itself, and not the build host's name", () => {
     expect(answers("identity")).toEqual(["3", "33"]);
   });
@@ -201,4 +221,17 @@ describe("a disk of Debian 12", () => {
     expect(kept).toMatchObject({ path: "/etc", owner: "root", permissions: "640" });
     expect(await tux.rest.file(`/files/${kept.id}/data`)).toBe("changed in the machine\n");
   });
+});
+
+it("becomes two machines with two seeds of cloud-init, each opened by its own key only", async ({ signal }) => {
+  expect((await tux.rest.watchBuild(seededBuildId, 1000)).at(-1)).toMatchObject({ state: "finished" });
+  const { build } = await tux.rest.call("GET", `/builds/${seededBuildId}`);
+  const { file: image } = await downloadDisk(build.download_url, folder);
+  const accel = await chooseAccel({ accel: "auto", stateDir: folder });
+
+  const machines = await Promise.all(
+    ["seed-1", "seed-2"].map((name) => bootWithSeed({ image, folder, accel, user: "debian", signal }, name)),
+  );
+
+  expect(countDifferent(machines)).toMatch(/^2 host names, 2 machine-ids, .* no two are equal$/);
 });
