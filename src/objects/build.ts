@@ -7,7 +7,7 @@ import type {
   Heartbeat,
   RebuiltImage,
 } from "#lib/contract/index";
-import type { LogQuestion, LogSlice } from "#domain/builds/log";
+import type { LogQuestion, LogSlice } from "#domain/builds/following";
 import { isOver, type Refused } from "#domain/builds/machine";
 import { progressOf, type Progress } from "#domain/builds/progress";
 import type { Claimant } from "#domain/claimant";

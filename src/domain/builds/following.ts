@@ -1,8 +1,28 @@
-import { buildObject } from "#domain/builds/build";
+import { buildObject, type Progress } from "#domain/builds/build";
 import { BuildSocket, type BuildMessage } from "#domain/builds/build-socket";
-import type { LogQuestion, LogSlice } from "#domain/builds/log";
 import { logFailure } from "#log/log";
 import type { Build } from "#storage/builds";
+
+/** A piece of a build's log, and the build's progress when it was read. */
+export interface LogSlice {
+  from: number;
+  bytes: Uint8Array;
+  /** Bytes of the whole log. */
+  length: number;
+  progress: Progress;
+  /** Rises with every change; pass it as `seen` to wait for the next one. */
+  revision: number;
+}
+
+export interface LogQuestion {
+  from: number | { last: number };
+  maxBytes: number;
+  /** How long to wait for something newer than `seen`. */
+  waitMs?: number;
+  seen?: number;
+  /** Waits only for a change of the state, and does not count as reading the log. */
+  onlyProgress?: boolean;
+}
 
 /** The log is empty, and the progress unknown, if the object does not know the build. */
 export type Slice = Omit<LogSlice, "progress" | "revision"> & Partial<LogSlice>;

@@ -5,27 +5,6 @@ import { withPlaceInQueue } from "#domain/builds/queue";
 import { isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 
-/** A piece of a build's log, and the build's progress when it was read. */
-export interface LogSlice {
-  from: number;
-  bytes: Uint8Array;
-  /** Bytes of the whole log. */
-  length: number;
-  progress: Progress;
-  /** Rises with every change; pass it as `seen` to wait for the next one. */
-  revision: number;
-}
-
-export interface LogQuestion {
-  from: number | { last: number };
-  maxBytes: number;
-  /** How long to wait for something newer than `seen`. */
-  waitMs?: number;
-  seen?: number;
-  /** Waits only for a change of the state, and does not count as reading the log. */
-  onlyProgress?: boolean;
-}
-
 /** Both logs, as the XML of a finished build contains them. */
 export interface BuildTexts {
   /** The agent's own lines. */
