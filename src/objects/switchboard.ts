@@ -1,20 +1,13 @@
 import { DurableObject } from "cloudflare:workers";
-import { AgentReport, redialHeader, type AgentNotice } from "#lib/contract/index";
+import { redialHeader, type AgentReport } from "#lib/contract/index";
 import { note } from "#domain/accounts/audit";
-import {
-  type Member,
-  type WaitingWork,
-  afterReport,
-  afterWaking,
-  chooseFree,
-  isSilent,
-  redialSeconds,
-} from "#domain/agent-pool";
+import { type WaitingWork, afterReport, afterWaking, chooseFree, isSilent, redialSeconds } from "#domain/agent-pool";
 import { forgottenAfterMs, type AbleAgent } from "#domain/builds/agents-seen";
 import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";
 import { KnownAbilities } from "./known-abilities.ts";
 import { KnownAgents } from "./known-agents.ts";
+import { memberOn, reportIn, sendNotice, setMember } from "./pool-sockets.ts";
 
 /**
  * The pool of agents: their sockets, what each can do, and which are free. The sockets hibernate, so that an idle one
@@ -50,13 +43,13 @@ export class Switchboard extends DurableObject<Env> {
     const sockets = this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN);
     const agents = sockets.map((socket) => ({ socket, member: memberOn(socket) }));
     const silent = agents.filter(({ member }) => !work || (!work.isAgain && isSilent(member)));
-    for (const { socket } of silent) this.#send([socket], { type: "wake" });
+    for (const { socket } of silent) sendNotice([socket], { type: "wake" });
     if (!work) return false;
     const at = Date.now();
     const chosen = chooseFree(agents, { work, at, can: (key) => this.#abilities.find(key) });
     if (!chosen) return false;
     setMember(chosen.socket, afterWaking(chosen.member, work.kind, at));
-    this.#send([chosen.socket], { type: "wake", kind: work.kind });
+    sendNotice([chosen.socket], { type: "wake", kind: work.kind });
     return true;
   }
 
@@ -64,13 +57,13 @@ export class Switchboard extends DurableObject<Env> {
   setDrained(agentId: number, isDrained: boolean): void {
     for (const socket of this.ctx.getWebSockets(String(agentId))) {
       setMember(socket, { ...memberOn(socket), isDrained });
-      if (!isDrained) this.#send([socket], { type: "wake" });
+      if (!isDrained) sendNotice([socket], { type: "wake" });
     }
   }
 
   /** Makes the agent that has a build stop it. */
   cancel(agentId: number, buildId: number): void {
-    this.#send(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
+    sendNotice(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
   }
 
   /** Whether an agent's row with this token was found lately. Records its call, unless the pings of its socket do. */
@@ -170,28 +163,4 @@ export class Switchboard extends DurableObject<Env> {
     const agent = await findAgentById(db, Number(id));
     if (agent) await note(db, { event: "agent.lost", actor: "service", detail: { agent: agent.name } });
   }
-
-  #send(sockets: WebSocket[], notice: AgentNotice): void {
-    for (const socket of sockets) {
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(notice));
-    }
-  }
 }
-
-/** Undefined if a newer agent has sent something that this Worker does not know. */
-function reportIn(text: string | ArrayBuffer): AgentReport | undefined {
-  try {
-    return AgentReport.parse(JSON.parse(String(text)));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Facts about an agent are stored with its socket, which survives when the object is evicted from memory. */
-
-const memberOn = (socket: WebSocket): Member => {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `setMember` writes it
-  return (socket.deserializeAttachment() as Member | null) ?? {};
-};
-
-const setMember = (socket: WebSocket, member: Member): void => socket.serializeAttachment(member);

@@ -1,0 +1,25 @@
+import type { Member } from "#domain/agent-pool";
+import { AgentReport, type AgentNotice } from "#lib/contract/index";
+
+/** Facts about an agent are stored with its socket, which survives when the object is evicted from memory. */
+export const memberOn = (socket: WebSocket): Member => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `setMember` writes it
+  return (socket.deserializeAttachment() as Member | null) ?? {};
+};
+
+export const setMember = (socket: WebSocket, member: Member): void => socket.serializeAttachment(member);
+
+export function sendNotice(sockets: readonly WebSocket[], notice: AgentNotice): void {
+  for (const socket of sockets) {
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(notice));
+  }
+}
+
+/** Undefined if a newer agent has sent something that this Worker does not know. */
+export function reportIn(text: string | ArrayBuffer): AgentReport | undefined {
+  try {
+    return AgentReport.parse(JSON.parse(String(text)));
+  } catch {
+    return undefined;
+  }
+}
