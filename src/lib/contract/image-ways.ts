@@ -13,7 +13,12 @@ export const onDisk = (title: string, path: string): Way => ({
 /** Stands for the start of a machine of the image's architecture. */
 export const qemu = "{qemu}";
 
-export const inQemu = (drive: string): Way => ({ title: "Start it in QEMU", lines: [`${qemu} ${drive}`] });
+export const inQemu = (drive: string): Way => ({
+  title: "Start it in QEMU",
+  // QEMU emulates if there is no /dev/kvm, but aborts if there is one that does not work, as in some virtual machines.
+  note: "If it aborts, virtualisation does not work on this machine: leave out -accel kvm.",
+  lines: [`${qemu} ${drive}`],
+});
 
 /** The name of a box contains no slash, or Vagrant would look for it on its own server. */
 export const addBox = (provider: "libvirt" | "virtualbox"): Way => ({
