@@ -10,6 +10,7 @@ import {
   type KiwiPaths,
 } from "../run/kiwi.ts";
 import type { KiwiJob } from "../run/kiwi-runner.ts";
+import { preloadedInDebian } from "../run/preloaded.ts";
 import { reproducibleEnvironment } from "../run/reproducible.ts";
 import { packArguments, unpackArguments } from "../prepared/archive.ts";
 import { outputOf } from "../process.ts";
@@ -24,9 +25,11 @@ export const insideGuest: KiwiPaths = {
   logs: { prepare: "/run/log", create: "/run/log" },
 };
 
+const shimsInside = "/job/shims";
+
 const environment = [
   `HOME=${insideGuest.home}`,
-  "PATH=/job/shims:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  `PATH=${shimsInside}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   "LANG=C.UTF-8",
   ...Object.entries(forDebian).map(([name, value]) => `${name}=${value}`),
 ];
@@ -39,11 +42,13 @@ const archiveOut = "/build/kept/prepared.tar.zst";
 export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "keys" | "share">): JobCommands {
   const { imageType, appliance } = input;
   const keysInside = keys.map((path) => join(insideGuest.keys, basename(path)));
-  const reproducible = Object.entries(reproducibleEnvironment(input, "/job/shims")).map(
+  const reproducible = Object.entries(reproducibleEnvironment(input, shimsInside)).map(
     ([name, value]) => `${name}=${value}`,
   );
   const clean = ["env", "-i", ...environment, ...reproducible];
-  const kiwi = (args: string[]) => [...clean, ...asMachine(appliance.arch, "kiwi-ng", args).flat()];
+  // Its standard input has already ended, so it does not wait.
+  const [program = "", ...loaded] = preloadedInDebian(shimsInside);
+  const kiwi = (args: string[]) => [...clean, ...asMachine(appliance.arch, program, [...loaded, ...args]).flat()];
   const create = kiwi(createArguments(insideGuest, imageType));
   if (share?.archive !== undefined) return { restore: unpackArguments(archiveIn, insideGuest.root), create };
   return {

@@ -13,7 +13,7 @@ import {
   shims,
 } from "./kiwi.ts";
 import type { KiwiJob, KiwiRunner } from "./kiwi-runner.ts";
-import { preloaded, preloadedInRoot } from "./preloaded.ts";
+import { preloaded, preloadedInDebian } from "./preloaded.ts";
 import { treeAt } from "./root-walk.ts";
 import { reproducibleEnvironment } from "./reproducible.ts";
 
@@ -158,7 +158,7 @@ async function runKiwi(job: KiwiJob, { tools, args, log: logFile, first, environ
     ...more,
   };
   const { kiwi: program, builderRoot } = tools;
-  const loaded = builderRoot ? preloadedInRoot : await preloaded(program, environment.PATH);
+  const loaded = builderRoot ? preloadedInDebian(shims) : await preloaded(program, environment.PATH);
   if (!loaded) await first();
   let notes = noNotes;
   const log = followFile(logFile, (line) => {

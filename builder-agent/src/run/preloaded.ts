@@ -14,8 +14,12 @@ export async function preloaded(program: string, path: string): Promise<string[]
   return [python, ...(option === undefined ? [] : [option]), join(shims, "loaded.py"), file];
 }
 
-/** The same for KIWI in a builder root, which is Debian. */
-export const preloadedInRoot = ["/usr/bin/python3", join(shims, "loaded.py"), "/usr/bin/kiwi-ng"];
+/** The same for KIWI of a Debian that has the shims in that folder. */
+export const preloadedInDebian = (folder: string): string[] => [
+  "/usr/bin/python3",
+  join(folder, "loaded.py"),
+  "/usr/bin/kiwi-ng",
+];
 
 async function headOf(file: string | undefined): Promise<string> {
   if (file === undefined) return "";
