@@ -71,10 +71,6 @@ export class Build extends DurableObject<Env> {
     return this.#life.followers.accept(isLog ? "log" : "progress");
   }
 
-  override webSocketClose(socket: WebSocket): void {
-    if (socket.readyState === WebSocket.OPEN) socket.close(1000);
-  }
-
   /** Deletes everything, as the build's row is gone. First waits for work in progress, which could write again. */
   async forget(): Promise<void> {
     this.#life.followers.hangUp();

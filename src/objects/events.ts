@@ -49,10 +49,6 @@ export class Events extends DurableObject<Env> {
     return this.#listeners.accept(after === null ? [] : this.#log.after(Number(after)), now);
   }
 
-  override webSocketClose(socket: WebSocket): void {
-    if (socket.readyState === WebSocket.OPEN) socket.close(1000);
-  }
-
   /** Ends all streams; returns how many there were. */
   hangUp(): number {
     const { count } = this.#listeners;

@@ -141,9 +141,7 @@ export class Switchboard extends DurableObject<Env> {
     return { known: [...found.values()], unknown: [...unknown].slice(0, most) };
   }
 
-  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
-    // 1005, 1006 and 1015 mean that no code was received. They may not be sent.
-    if (socket.readyState === WebSocket.OPEN) socket.close([1005, 1006, 1015].includes(code) ? 1000 : code);
+  override async webSocketClose(socket: WebSocket): Promise<void> {
     await this.#noteLoss(socket);
   }
 
