@@ -83,7 +83,7 @@ describe("cloning an appliance", () => {
 
     expectDocument(answer);
     expect(answer.element("name")).toBe("Slash");
-    expect(answer.element("icon_url")).toBeDefined();
+    expect(answer.element("icon_url")).toMatch(/\/api\/v1\/user\/appliance_icon\/\d+$/);
   });
 
   it("accepts curl -F: a boundary of many dashes", async () => {
