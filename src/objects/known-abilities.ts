@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Capabilities } from "#lib/contract/index";
+import type { AbleAgent } from "#domain/builds/agents-seen";
+import type { PooledAgent } from "./pool-sockets.ts";
 
 const prefix = "can ";
 
@@ -16,6 +18,19 @@ export class KnownAbilities {
     const known = this.#read.get(key) ?? this.#kv.get<Capabilities>(prefix + key);
     if (known) this.#read.set(key, known);
     return known;
+  }
+
+  /** The different abilities of agents, and the ids of those that have not reported theirs. */
+  different(agents: readonly PooledAgent[]): { known: AbleAgent[]; unknown: number[] } {
+    const found = new Map<string, AbleAgent>();
+    const unknown: number[] = [];
+    for (const { agentId, member } of agents) {
+      const { abilities, isDrained = false } = member;
+      const capabilities = abilities === undefined ? undefined : this.find(abilities);
+      if (capabilities) found.set(`${abilities} ${isDrained}`, { capabilities, isDrained });
+      else unknown.push(agentId);
+    }
+    return { known: [...found.values()], unknown };
   }
 
   /**

@@ -1,6 +1,40 @@
 import type { Member } from "#domain/agent-pool";
 import { AgentReport, type AgentNotice } from "#lib/contract/index";
 
+export interface PooledAgent {
+  agentId: number;
+  socket: WebSocket;
+  member: Member;
+}
+
+/** The sockets of agents. They hibernate, and the runtime answers their pings. */
+export class PoolSockets {
+  readonly #ctx: DurableObjectState;
+
+  constructor(ctx: DurableObjectState) {
+    this.#ctx = ctx;
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+  }
+
+  of(agentId: number): WebSocket[] {
+    return this.#ctx.getWebSockets(String(agentId));
+  }
+
+  all(): PooledAgent[] {
+    const sockets = this.#ctx.getWebSockets();
+    return sockets.map((socket) => ({ agentId: this.agentOn(socket), socket, member: memberOn(socket) }));
+  }
+
+  agentOn(socket: WebSocket): number {
+    return Number(this.#ctx.getTags(socket)[0]);
+  }
+
+  /** When its last ping was answered. Null if there was none. */
+  pingedAt(socket: WebSocket): Date | null {
+    return this.#ctx.getWebSocketAutoResponseTimestamp(socket);
+  }
+}
+
 /** Facts about an agent are stored with its socket, which survives when the object is evicted from memory. */
 export const memberOn = (socket: WebSocket): Member => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `setMember` writes it

@@ -7,22 +7,18 @@ import { findAgentById } from "#storage/agents";
 import { openDatabase } from "#storage/db";
 import { KnownAbilities } from "./known-abilities.ts";
 import { KnownAgents } from "./known-agents.ts";
-import { memberOn, reportIn, sendNotice, setMember } from "./pool-sockets.ts";
+import { memberOn, PoolSockets, reportIn, sendNotice, setMember } from "./pool-sockets.ts";
 
 /**
- * The pool of agents: their sockets, what each can do, and which are free. The sockets hibernate, so that an idle one
- * costs nothing; losing one costs only latency.
+ * The pool of agents: their sockets, what each can do, and which are free. An idle agent costs nothing, because its
+ * socket hibernates; losing one costs only latency.
  */
 export class Switchboard extends DurableObject<Env> {
+  readonly #sockets = new PoolSockets(this.ctx);
   readonly #known = new KnownAgents(this.ctx.storage.kv);
   readonly #abilities = new KnownAbilities(this.ctx.storage.kv);
   /** How many sockets there are, about: counted when the first one opens after the object was evicted. */
   #size: number | undefined;
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env);
-    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
-  }
 
   /** The agent API passes an upgrade on to this method after it has checked the agent's token. */
   override async fetch(request: Request): Promise<Response> {
@@ -40,8 +36,7 @@ export class Switchboard extends DurableObject<Env> {
    * whether there was such a free agent. Without work, wakes all agents: a caller from before pools.
    */
   wake(work?: WaitingWork): boolean {
-    const sockets = this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN);
-    const agents = sockets.map((socket) => ({ socket, member: memberOn(socket) }));
+    const agents = this.#sockets.all().filter(({ socket }) => socket.readyState === WebSocket.OPEN);
     const silent = agents.filter(({ member }) => !work || (!work.isAgain && isSilent(member)));
     for (const { socket } of silent) sendNotice([socket], { type: "wake" });
     if (!work) return false;
@@ -55,7 +50,7 @@ export class Switchboard extends DurableObject<Env> {
 
   /** Gives an agent no more work, or work again. */
   setDrained(agentId: number, isDrained: boolean): void {
-    for (const socket of this.ctx.getWebSockets(String(agentId))) {
+    for (const socket of this.#sockets.of(agentId)) {
       setMember(socket, { ...memberOn(socket), isDrained });
       if (!isDrained) sendNotice([socket], { type: "wake" });
     }
@@ -63,15 +58,15 @@ export class Switchboard extends DurableObject<Env> {
 
   /** Makes the agent that has a build stop it. */
   cancel(agentId: number, buildId: number): void {
-    sendNotice(this.ctx.getWebSockets(String(agentId)), { type: "cancel", buildId });
+    sendNotice(this.#sockets.of(agentId), { type: "cancel", buildId });
   }
 
   /** Whether an agent's row with this token was found lately. Records its call, unless the pings of its socket do. */
   recognizes(tokenHmac: string): boolean {
     const agentId = this.#known.find(tokenHmac);
     if (agentId === undefined) return false;
-    const sockets = this.ctx.getWebSockets(String(agentId));
-    if (sockets.every((socket) => this.ctx.getWebSocketAutoResponseTimestamp(socket) === null)) {
+    const sockets = this.#sockets.of(agentId);
+    if (sockets.every((socket) => this.#sockets.pingedAt(socket) === null)) {
       this.#known.noteCall(agentId, Date.now());
     }
     return true;
@@ -85,12 +80,12 @@ export class Switchboard extends DurableObject<Env> {
   /** Closes the sockets of an agent that its operator removes, and no longer recognizes its token. */
   hangUp(agentId: number): void {
     this.#known.forget(agentId);
-    for (const socket of this.ctx.getWebSockets(String(agentId))) socket.close(1008, "This agent has been removed.");
+    for (const socket of this.#sockets.of(agentId)) socket.close(1008, "This agent has been removed.");
   }
 
   /** Ids of the agents that hold a socket. */
   connected(): number[] {
-    return [...new Set(this.ctx.getWebSockets().flatMap((socket) => this.ctx.getTags(socket).map(Number)))];
+    return [...new Set(this.#sockets.all().map(({ agentId }) => agentId))];
   }
 
   /**
@@ -98,9 +93,9 @@ export class Switchboard extends DurableObject<Env> {
    * no object.
    */
   heard(): { agentId: number; at: Date }[] {
-    const pings = this.ctx.getWebSockets().flatMap((socket) => {
-      const at = this.ctx.getWebSocketAutoResponseTimestamp(socket);
-      return at === null ? [] : this.ctx.getTags(socket).map((tag) => ({ agentId: Number(tag), at }));
+    const pings = this.#sockets.all().flatMap(({ agentId, socket }) => {
+      const at = this.#sockets.pingedAt(socket);
+      return at === null ? [] : [{ agentId, at }];
     });
     return [...pings, ...this.#known.calls];
   }
@@ -110,16 +105,13 @@ export class Switchboard extends DurableObject<Env> {
     const sent = reportIn(text);
     if (!sent) return;
     const { can, ...report } = sent;
-    const inUse = () => this.ctx.getWebSockets().flatMap((each) => memberOn(each).abilities ?? []);
+    const inUse = () => this.#sockets.all().flatMap(({ member }) => member.abilities ?? []);
     setMember(socket, afterReport(memberOn(socket), report, can && this.#abilities.note(can, inUse)));
   }
 
   /** The last report of each connected agent. */
   reports(): { agentId: number; report: Omit<AgentReport, "can"> }[] {
-    return this.ctx.getWebSockets().flatMap((socket) => {
-      const { report } = memberOn(socket);
-      return report ? this.ctx.getTags(socket).map((tag) => ({ agentId: Number(tag), report })) : [];
-    });
+    return this.#sockets.all().flatMap(({ agentId, member: { report } }) => (report ? [{ agentId, report }] : []));
   }
 
   /**
@@ -127,18 +119,10 @@ export class Switchboard extends DurableObject<Env> {
    * `most` of these. Without those of the agent `except`.
    */
   abilities(most: number, except?: number): { known: AbleAgent[]; unknown: number[] } {
-    const found = new Map<string, AbleAgent>();
-    const unknown = new Set(this.#known.calledSince(Date.now() - forgottenAfterMs));
-    for (const socket of this.ctx.getWebSockets()) {
-      const agentId = Number(this.ctx.getTags(socket)[0]);
-      if (agentId === except) continue;
-      const { abilities, isDrained = false } = memberOn(socket);
-      const capabilities = abilities === undefined ? undefined : this.#abilities.find(abilities);
-      if (capabilities) found.set(`${abilities} ${isDrained}`, { capabilities, isDrained });
-      else unknown.add(agentId);
-    }
-    if (except !== undefined) unknown.delete(except);
-    return { known: [...found.values()], unknown: [...unknown].slice(0, most) };
+    const agents = this.#sockets.all().filter(({ agentId }) => agentId !== except);
+    const { known, unknown } = this.#abilities.different(agents);
+    const callers = this.#known.calledSince(Date.now() - forgottenAfterMs).filter((agentId) => agentId !== except);
+    return { known, unknown: [...new Set([...callers, ...unknown])].slice(0, most) };
   }
 
   override async webSocketClose(socket: WebSocket): Promise<void> {
@@ -151,14 +135,14 @@ export class Switchboard extends DurableObject<Env> {
 
   /** Records the loss of an agent, unless it already has a new socket. */
   async #noteLoss(socket: WebSocket): Promise<void> {
-    const [id = ""] = this.ctx.getTags(socket);
+    const agentId = this.#sockets.agentOn(socket);
     if (this.#size !== undefined) this.#size -= 1;
     // It is gone with the socket.
-    const pingedAt = this.ctx.getWebSocketAutoResponseTimestamp(socket);
-    if (pingedAt !== null) this.#known.noteCall(Number(id), pingedAt.getTime());
-    if (this.ctx.getWebSockets(id).some((other) => other !== socket && other.readyState === WebSocket.OPEN)) return;
+    const pingedAt = this.#sockets.pingedAt(socket);
+    if (pingedAt !== null) this.#known.noteCall(agentId, pingedAt.getTime());
+    if (this.#sockets.of(agentId).some((other) => other !== socket && other.readyState === WebSocket.OPEN)) return;
     const db = openDatabase(this.env.DB);
-    const agent = await findAgentById(db, Number(id));
+    const agent = await findAgentById(db, agentId);
     if (agent) await note(db, { event: "agent.lost", actor: "service", detail: { agent: agent.name } });
   }
 }
