@@ -124,8 +124,9 @@ const runs: Record<string, () => Promise<void>> = {
     expect(await runAs(`until ${find.trim()} | grep PACKAGES; do sleep 1; done`)).toContain("BUILD");
   },
   "docs/advisories.md": async () => {
-    const [look = "", state = ""] = blocksOf("docs/advisories.md");
+    const [look = "", beTold = "", state = ""] = blocksOf("docs/advisories.md");
     expect(await runAs(`! ${look.trim()}`)).toContain("no advisories of this base system");
+    expect(await runAs(beTold)).toMatch(/^Webhook \d+\. Its secret/);
     expect(await runAs(state)).toContain("vulnerable_code_not_in_execute_path");
   },
   "docs/automatic-updates.md": async () => {
