@@ -34,7 +34,7 @@ export interface Announced {
   /** When something was announced (milliseconds since 1970). Null if nothing ever was. */
   at: number | null;
   count: number;
-  /** What was announced at once, by name. */
+  /** The names of news that were announced at once. */
   urgent: string[];
 }
 

@@ -47,7 +47,7 @@ export async function importAdvisories(db: Database, { feed, origin, body }: Giv
   return sources;
 }
 
-/** What is no longer in the feed is deleted last, so an import that fails in the middle only adds. */
+/** Deletes last whatever the feed no longer has, so an import that fails in the middle only adds. */
 async function importGroups(
   db: Database,
   feed: AdvisoryFeed,

@@ -40,7 +40,7 @@ const questions = {
   progress: { maxBytes: 0, onlyProgress: true },
 } as const satisfies Record<string, Partial<LogQuestion>>;
 
-/** What a client follows: the log with the progress, or only the progress. */
+/** A client follows the log with the progress, or only the progress. */
 export type Followed = keyof typeof questions;
 
 export interface Following {

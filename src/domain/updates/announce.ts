@@ -20,12 +20,12 @@ interface News {
   decidedFor: string;
   /** How much there is to announce. */
   count: number;
-  /** What cannot wait, by name. */
+  /** The names of news that cannot wait. */
   urgent: string[];
   about(facts: ImageFacts): Announcement["subject"];
 }
 
-/** What each event about an image says of it. */
+/** The facts that each event about an image contains. */
 type ImageFacts = ReturnType<typeof factsIn>;
 
 /** Announces that an image is outdated: at once if there is a security update that was not announced before. */

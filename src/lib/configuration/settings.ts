@@ -14,7 +14,7 @@ export const firstBoots = ["none", "cloud-init"] as const;
 /** The updates that a machine installs on its own. */
 export const automaticUpdates = ["none", "security", "all"] as const;
 
-/** What opens a machine's encrypted root. */
+/** The ways to open a machine's encrypted root. */
 export const diskEncryptions = ["none", "passphrase", "tpm", "tang"] as const;
 
 /** The place of a machine's swap space. */

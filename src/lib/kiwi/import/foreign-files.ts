@@ -27,7 +27,7 @@ export function foreignFiles({ files }: NextTo): Imported {
   return { definition: { packages: [], patterns: [], bans: [], configuration: scripts }, files: found, omitted };
 }
 
-/** What a script uses of KIWI, by name. A variable that is unset would be empty, without a complaint. */
+/** Names the functions and variables of KIWI that a script uses. An unset variable would be empty, without an error. */
 function ofKiwi(script: string): Omission[] {
   const functions = [...new Set(script.match(/\b(?:base|suse)[A-Z]\w+|\/\.kconfig\b/g))];
   const variables = [...new Set(script.match(/\bkiwi_\w+/g))].map((name) => `$${name}`);
