@@ -62,7 +62,8 @@ async function startBuild(): Promise<string> {
 }
 
 async function expectFinished(buildId: string): Promise<void> {
-  expect((await tux.watchBuild(buildId, 120)).at(-1)).toMatchObject({ state: "finished" });
+  const last = (await tux.watchBuild(buildId, 120)).at(-1);
+  expect(last, `${agent.logOf(buildId, 1)}\n${agent.said}`).toMatchObject({ state: "finished" });
   expect(agent.said.split(`build starts buildId=${buildId} `)).toHaveLength(2);
 }
 

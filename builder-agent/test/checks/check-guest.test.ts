@@ -77,13 +77,14 @@ describe("checks of a machine", () => {
     const { report, reason } = await checked(writing("Kernel 1\r\nmini login: "), [
       completeCheck({ kind: "second_boot" }),
       completeCheck({ kind: "console_text", text: "Kernel 1", seconds: 60 }),
+      completeCheck({ kind: "login", seconds: 60 }),
       completeCheck({ kind: "power_cut" }),
     ]);
 
     expect(reason).toBe("The checks have ended.");
-    expect(report?.results.map(({ outcome }) => outcome)).toEqual(["passed", "passed", "passed"]);
+    expect(report?.results.map(({ outcome }) => outcome)).toEqual(["passed", "passed", "passed", "passed"]);
     expect(report?.results[0]?.seen).toMatch(/^On the second boot, everything was .* A login prompt came after \d/);
-    expect(report?.results[2]?.seen).toMatch(/^After the power cut, everything was /);
+    expect(report?.results[3]?.seen).toMatch(/^After the power cut, everything was /);
     expect(report?.console.match(/Kernel 1/g)).toHaveLength(3);
   });
 
