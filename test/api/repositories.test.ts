@@ -246,6 +246,8 @@ describe("a catalogue", () => {
   it("has its repositories imported when it is loaded", async () => {
     await publish("tiny/main", rpmMd(["of-catalogue-1", "two-1", "three-1"]));
     expect((await operate("PUT", `/catalogues/${tiny.name}`, tiny)).status).toBe(200);
-    expect(await rowOf(await tinyRepository("main"))).toMatchObject({ import_state: "ready", package_count: 3 });
+    // The answer waits half a minute for imports.
+    const main = await tinyRepository("main");
+    await expect.poll(() => rowOf(main)).toMatchObject({ import_state: "ready", package_count: 3 });
   });
 });
