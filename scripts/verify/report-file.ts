@@ -42,6 +42,10 @@ export async function verifyImage(
   const folder = mkdtempSync(`/var/tmp/kiln-${command.replace(":", "-")}-`);
   try {
     await work({ record, folder, signal });
+  } catch (error) {
+    // The record already contains an interrupted step.
+    if (!signal.aborted) throw error;
+    process.exitCode = 1;
   } finally {
     leave(folder, addToReport(report, { title, command, startedAt, machine, steps: record.steps }));
   }
