@@ -1,4 +1,4 @@
-import type { BuildMessage } from "#domain/builds/build-socket";
+import { pingEveryMs, type BuildMessage } from "#domain/builds/build-socket";
 import type { Followed } from "#domain/builds/following";
 import { progressOf } from "#domain/builds/progress";
 import type { BuildState } from "#domain/builds/machine";
@@ -9,6 +9,8 @@ type Log = Pick<BuildLog, "length" | "read">;
 
 /** Others ask for news in calls, which cost more. */
 const maxSockets = 100;
+/** One ping may be late. */
+const lostAfterMs = 2.5 * pingEveryMs;
 
 /**
  * The clients that follow a build. Each has a socket, whose other side is a request in the Worker: it hibernates, so
@@ -28,9 +30,10 @@ export class BuildFollowers {
 
   /** Opens a socket for the changes from now on. */
   accept(what: Followed): Response {
-    if (this.#ctx.getWebSockets().length >= maxSockets) return new Response(null, { status: 503 });
+    if (this.#open().length >= maxSockets) return new Response(null, { status: 503 });
     const { 0: theirs, 1: ours } = new WebSocketPair();
     this.#ctx.acceptWebSocket(ours, [what]);
+    ours.serializeAttachment({ openedAt: Date.now() } satisfies Attachment);
     return new Response(null, { status: 101, webSocket: theirs });
   }
 
@@ -60,9 +63,23 @@ export class BuildFollowers {
     for (const socket of this.#open()) socket.close(1000);
   }
 
+  /** The open sockets. Closes those whose Worker has disappeared without a close. */
   #open(what?: Followed): WebSocket[] {
-    return this.#ctx.getWebSockets(what).filter(({ readyState }) => readyState === WebSocket.OPEN);
+    const open = this.#ctx.getWebSockets(what).filter(({ readyState }) => readyState === WebSocket.OPEN);
+    const since = Date.now() - lostAfterMs;
+    const lost = new Set(open.filter((socket) => this.#heardAt(socket) < since));
+    for (const socket of lost) socket.close(1001);
+    return open.filter((socket) => !lost.has(socket));
   }
+
+  #heardAt(socket: WebSocket): number {
+    const { openedAt }: Attachment = socket.deserializeAttachment();
+    return Math.max(openedAt, this.#ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0);
+  }
+}
+
+interface Attachment {
+  openedAt: number;
 }
 
 function send(sockets: readonly WebSocket[], state: BuildState, addition: Omit<BuildMessage, "progress">): void {

@@ -1,12 +1,15 @@
 /** How the object of a build sends a client what changes, and what the client gets if that fails. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { pingEveryMs } from "#domain/builds/build-socket";
 import { followBuild, followProgress, type BuildNews } from "#domain/builds/log";
 import { openDatabase } from "#storage/db";
 import { runningBuild } from "../support/build-objects.ts";
 import { rowOfBuild } from "../support/builds.ts";
+import { patienceMs } from "../support/patience.ts";
 import { away, withFate } from "../support/storage-faults.ts";
+import { moveClock } from "../support/webhooks.ts";
 
 let calls: string[];
 let isOld = false;
@@ -19,6 +22,9 @@ const counted = async (name: string, call: () => Promise<unknown>) => {
 beforeEach(() => {
   calls = [];
   isOld = false;
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 /** A running build, and a client that has read its log so far. */
@@ -102,6 +108,41 @@ it("asks for news after its socket was lost", async () => {
   });
   expect(calls).toContain("object readLog");
   await close();
+});
+
+it("keeps the socket of a client whose messages leave no silence", async () => {
+  moveClock(-1.5 * pingEveryMs);
+  const { attempt, object, next, close } = await followed();
+  vi.useRealTimers();
+  const line = next();
+
+  await attempt.writesLog(6, "second\n");
+
+  expect(await line).toMatchObject({ text: "second\n" });
+  const pongs = () =>
+    runInDurableObject(object, (_, ctx) =>
+      ctx.getWebSockets().map((socket) => ctx.getWebSocketAutoResponseTimestamp(socket)),
+    );
+  await vi.waitFor(async () => expect(await pongs()).toEqual([expect.any(Date)]), patienceMs);
+  await close();
+});
+
+it("closes the socket of a Worker that died without a close", async () => {
+  const { attempt, object } = await runningBuild();
+  moveClock(-3 * pingEveryMs);
+  const { webSocket } = await object.fetch("https://build/?what=log", { headers: { upgrade: "websocket" } });
+  vi.useRealTimers();
+  const messages: unknown[] = [];
+  const closed = new Promise((resolve) => {
+    webSocket?.addEventListener("message", ({ data }) => messages.push(data));
+    webSocket?.addEventListener("close", ({ code }) => resolve(code));
+  });
+  webSocket?.accept();
+
+  expect(await (await attempt.writesLog(0, "first\n")).json()).toEqual({ nextOffset: 6 });
+
+  expect(await closed).toBe(1001);
+  expect(messages).toEqual([]);
 });
 
 it("sends who follows only the progress no lines, and the end", async () => {

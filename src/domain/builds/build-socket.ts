@@ -9,6 +9,9 @@ export interface BuildMessage {
   progress: Progress;
 }
 
+/** The object closes a socket whose Worker has not pinged for some time. */
+export const pingEveryMs = 60_000;
+
 /** A socket to the object of a build. It keeps only the latest message, so that a slow client fills no memory. */
 export class BuildSocket {
   readonly #socket: WebSocket;
@@ -16,6 +19,7 @@ export class BuildSocket {
   #arrived = Promise.withResolvers<void>();
   #isOpen = true;
   #isAnswered = true;
+  #pingedAt = Date.now();
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -54,12 +58,15 @@ export class BuildSocket {
     if (data === "pong") return;
     this.#message = JSON.parse(data);
     this.#arrived.resolve();
+    // While messages come, there is no silence that would lead to a ping.
+    if (Date.now() - this.#pingedAt >= pingEveryMs) this.#ping();
   }
 
   /** The runtime answers without waking the object. A socket that is lost without a close would look like a silent one. */
   #ping(): void {
     if (!this.#isAnswered) return this.close();
     this.#isAnswered = false;
+    this.#pingedAt = Date.now();
     this.#socket.send("ping");
   }
 
