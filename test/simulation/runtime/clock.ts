@@ -25,20 +25,15 @@ class Clock {
   /** Runs `work` after a time, in the caller's async context. Returns a function that cancels it. */
   after(ms: number, work: () => void): () => void {
     const inContext = AsyncLocalStorage.snapshot();
-    const event: Event = {
-      at: Math.ceil(this.now + Math.max(0, ms)),
-      nth: (this.#scheduled += 1),
-      run: () => inContext(work),
-      isCancelled: false,
-    };
-    this.#push(event);
+    const event = this.#schedule(ms, () => inContext(work));
     return () => {
       event.isCancelled = true;
     };
   }
 
+  /** It needs no context: the promise restores that of who waits for it. */
   sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.after(ms, resolve));
+    return new Promise((resolve) => void this.#schedule(ms, resolve));
   }
 
   /** Keeps time still until a real thread has answered. */
@@ -78,6 +73,13 @@ class Clock {
     this.#events = [];
     this.#scheduled = 0;
     this.now = beginning;
+  }
+
+  #schedule(ms: number, run: () => void): Event {
+    const at = Math.ceil(this.now + Math.max(0, ms));
+    const event = { at, nth: (this.#scheduled += 1), run, isCancelled: false };
+    this.#push(event);
+    return event;
   }
 
   #push(event: Event): void {

@@ -1,6 +1,7 @@
 import { cross, currentActor, type Actor } from "./actors.ts";
 import { clock } from "./clock.ts";
 import type { Service } from "./service.ts";
+import { AnswerWithSocket } from "./streams.ts";
 import { witness } from "../witness.ts";
 import { UnexpectedAnswer, type SocketEnd } from "./sockets.ts";
 
@@ -41,10 +42,10 @@ export class Network {
   }
 
   /** Notes which messages an agent has pulled, and that it has claimed work since. */
-  async #note(agent: Actor, path: string, answer: Response): Promise<void> {
+  #note(agent: Actor, path: string, answer: Response): void {
     if (path.endsWith("/claim")) this.#unclaimed.delete(agent);
-    if (!path.endsWith("/messages/pull")) return;
-    const { result } = (await answer.clone().json()) as { result: { messages: unknown[] } | null };
+    if (!path.endsWith("/messages/pull") || !(answer instanceof AnswerWithSocket)) return;
+    const { result } = JSON.parse(String(answer.given)) as { result: { messages: unknown[] } | null };
     if (result && result.messages.length > 0) this.#unclaimed.add(agent);
   }
 
@@ -72,7 +73,7 @@ export class Network {
       if (isCut()) throw new Error("simulated: unreachable");
       const given = await this.#service.answer(request);
       if (isCut() || this.#loses(url)) throw new Error("simulated: the answer was lost");
-      if (me) await this.#note(me, url.pathname, given);
+      if (me) this.#note(me, url.pathname, given);
       return given;
     }).catch((cause: unknown) => {
       throw new TypeError("fetch failed", { cause });

@@ -42,7 +42,7 @@ export class ObjectStorage {
   readonly sql = {
     exec: (query: string, ...values: unknown[]) => {
       this.#begin();
-      if (values.length === 0 && query.trim().replace(/;$/, "").includes(";")) {
+      if (values.length === 0 && isSeveral(query)) {
         this.#sqlite.exec(query);
         return new Cursor([]);
       }
@@ -159,13 +159,21 @@ export class ObjectStorage {
 
 const kvTable = "CREATE TABLE IF NOT EXISTS _kv (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID";
 
+const several = new Map<string, boolean>();
+
+/** Whether the query is several statements. */
+function isSeveral(query: string): boolean {
+  const known = several.get(query) ?? query.trim().replace(/;$/, "").includes(";");
+  several.set(query, known);
+  return known;
+}
+
 class Cursor {
   readonly #rows: Record<string, unknown>[];
 
   constructor(rows: Record<string, unknown>[]) {
-    this.#rows = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, outputOf(value)])),
-    );
+    for (const row of rows) for (const name in row) row[name] = outputOf(row[name]);
+    this.#rows = rows;
   }
 
   toArray = () => this.#rows;

@@ -53,9 +53,13 @@ export class DigestStream extends WritableStream<Uint8Array> {
 
 /** Node's Response refuses the status of an upgrade. */
 export class AnswerWithSocket extends Response {
+  /** The body as it was given, which can be looked at without reading it. */
+  readonly given: BodyInit | null | undefined;
+
   constructor(body?: BodyInit | null, init: ResponseInit & { webSocket?: unknown } = {}) {
     const isUpgrade = init.status === 101;
     super(body, isUpgrade ? { ...init, status: 200 } : init);
     if (isUpgrade) Object.defineProperties(this, { status: { value: 101 }, webSocket: { value: init.webSocket } });
+    this.given = body;
   }
 }
