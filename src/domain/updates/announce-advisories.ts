@@ -22,9 +22,9 @@ export async function announceAdvisories(
   if (feeds === 0 || row.announced[event]?.decidedFor === decidedFor) return;
   const { BLOBS } = services.env;
   const [updates, installed] = await Promise.all([findUpdates(BLOBS, build.uid), findInstalled(BLOBS, build.uid)]);
-  if (!installed) return;
+  if (!installed || updates?.contents !== row.contents) return;
   const found = await findAdvisories(services, build, () => Promise.resolve(installed));
-  if (updates?.contents !== row.contents || !found?.isKnown) return;
+  if (!found?.isKnown) return;
   const mattering = found.advisories.filter(({ statement }) => statement?.status !== "not_affected");
   const fixed = fixedByUpdates(mattering, { installed: installed.map(listed), type: found.packageType, ...updates });
   const urgent = namesOf(fixed.filter(({ isExploited }) => isExploited));
