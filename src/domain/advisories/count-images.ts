@@ -93,8 +93,10 @@ async function count(db: Database, images: readonly CountableImage[]): Promise<v
 type Counted = CountableImage & { counts: AffectedCounts | null };
 
 /** Whether an update fixes more vulnerabilities than before that are known to be exploited. Their owner is told at once. */
-const hasMoreExploited = ({ before, counts }: Counted): boolean =>
-  (counts?.exploited ?? 0) > ((before === null ? null : (JSON.parse(before) as AffectedCounts | null))?.exploited ?? 0);
+function hasMoreExploited({ before, counts }: Counted): boolean {
+  const known = JSON.parse(before ?? "null") as AffectedCounts | null;
+  return (counts?.exploited ?? 0) > (known?.exploited ?? 0);
+}
 
 async function countedOf(
   db: Database,

@@ -1,6 +1,5 @@
 import type { PackageType } from "#lib/contract/index";
-import type { Affected } from "#domain/advisories/affected";
-import { compareVersions } from "#domain/advisories/affected";
+import { compareVersions, type Affected } from "#domain/advisories/affected";
 import type { PackageUpdate } from "#model/image-updates";
 import type { ListedPackage } from "#storage/image-packages";
 
