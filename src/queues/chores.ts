@@ -41,77 +41,58 @@ import { openDatabase } from "#storage/db";
 import { saveChoreSuccess } from "#storage/metrics";
 
 /** A task of the sweep. It handles one page at a time, and two runs may overlap. */
-type Chore = (services: Services, now: number) => Promise<void>;
+interface Chore {
+  run(services: Services, now: number): Promise<void>;
+  /**
+   * Makes few calls, however much there is to do: it handles a page of keys or rows with as many statements as an empty
+   * one. Such chores share a message, because a message each would cost more than their work.
+   */
+  isBrief?: true;
+  /** An operator can pause it, because a restored database may refer to things that the previous one did not need. */
+  deletes?: true;
+}
 
-const repairs: Record<string, Chore> = {
-  wakeSilentBuilds,
-  wakeSilentTestdrives,
-  wakeChecks,
-  sendOutbox,
-  logPublished,
-  refreshRepositories,
-  resumeImports,
-  fixUserRepositories,
-  forgetIdempotentAnswers,
-  forgetReservations,
-  watchImages,
-  listInstalledPackages,
-  readFeeds,
-  countImageAdvisories,
-  measureStorage,
+const choresByName: Record<string, Chore> = {
+  wakeSilentBuilds: { run: wakeSilentBuilds },
+  wakeSilentTestdrives: { run: wakeSilentTestdrives },
+  wakeChecks: { run: wakeChecks },
+  sendOutbox: { run: sendOutbox },
+  logPublished: { run: logPublished },
+  refreshRepositories: { run: refreshRepositories },
+  resumeImports: { run: resumeImports },
+  fixUserRepositories: { run: fixUserRepositories },
+  forgetIdempotentAnswers: { run: forgetIdempotentAnswers, isBrief: true },
+  forgetReservations: { run: forgetReservations, isBrief: true },
+  watchImages: { run: watchImages },
+  listInstalledPackages: { run: listInstalledPackages },
+  readFeeds: { run: readFeeds },
+  countImageAdvisories: { run: countImageAdvisories },
+  measureStorage: { run: measureStorage, isBrief: true },
+  removeAccounts: { run: removeAccounts, deletes: true },
+  forgetAuditLog: { run: forgetAuditLog, isBrief: true, deletes: true },
+  forgetSessions: { run: forgetSessions, isBrief: true, deletes: true },
+  forgetTestdrives: { run: forgetTestdrives, isBrief: true, deletes: true },
+  forgetRetiredBuilds: { run: forgetRetiredBuilds, deletes: true },
+  expireOldImages: { run: expireOldImages, deletes: true },
+  forgetImagelessBuilds: { run: forgetImagelessBuilds, deletes: true },
+  expirePreparedRoots: { run: expirePreparedRoots, isBrief: true, deletes: true },
+  removeStrayBuildBlobs: { run: removeStrayBuildBlobs, isBrief: true, deletes: true },
+  removeStrayInputs: { run: removeStrayInputs, isBrief: true, deletes: true },
+  releaseUnneededPackages: { run: releaseUnneededPackages, isBrief: true, deletes: true },
+  removeReleasedPackages: { run: removeReleasedPackages, isBrief: true, deletes: true },
+  removeStrayPieces: { run: removeStrayPieces, isBrief: true, deletes: true },
+  removeStraySolvs: { run: removeStraySolvs, isBrief: true, deletes: true },
+  removeStrayDownloads: { run: removeStrayDownloads, isBrief: true, deletes: true },
+  removeStrayPackages: { run: removeStrayPackages, deletes: true },
+  removeExpiredUploads: { run: removeExpiredUploads, deletes: true },
+  removeStrayTails: { run: removeStrayTails, isBrief: true, deletes: true },
+  removeStrayUploads: { run: removeStrayUploads, isBrief: true, deletes: true },
+  removeReleased: { run: removeReleased, deletes: true },
+  removeStrayContents: { run: removeStrayContents, isBrief: true, deletes: true },
+  abortLostUploads: { run: abortLostUploads, deletes: true },
 };
 
-/** Chores that an operator can pause, because a restored database may refer to things that the previous one did not need. */
-const deletions: Record<string, Chore> = {
-  removeAccounts,
-  forgetAuditLog,
-  forgetSessions,
-  forgetTestdrives,
-  forgetRetiredBuilds,
-  expireOldImages,
-  forgetImagelessBuilds,
-  expirePreparedRoots,
-  removeStrayBuildBlobs,
-  removeStrayInputs,
-  releaseUnneededPackages,
-  removeReleasedPackages,
-  removeStrayPieces,
-  removeStraySolvs,
-  removeStrayDownloads,
-  removeStrayPackages,
-  removeExpiredUploads,
-  removeStrayTails,
-  removeStrayUploads,
-  removeReleased,
-  removeStrayContents,
-  abortLostUploads,
-};
-
-export const chores: readonly string[] = [...Object.keys(repairs), ...Object.keys(deletions)];
-
-/**
- * Chores that make few calls, however much there is to do: each handles a page of keys or rows with as many statements
- * as an empty one. They share a message, because a message each would cost more than their work.
- */
-const [firstBrief, ...otherBriefs] = [
-  "removeStrayBuildBlobs",
-  "removeStrayInputs",
-  "removeStrayPieces",
-  "removeStraySolvs",
-  "removeStrayDownloads",
-  "removeStrayTails",
-  "removeStrayUploads",
-  "removeStrayContents",
-  "releaseUnneededPackages",
-  "removeReleasedPackages",
-  "expirePreparedRoots",
-  "forgetAuditLog",
-  "forgetSessions",
-  "forgetTestdrives",
-  "forgetIdempotentAnswers",
-  "forgetReservations",
-  "measureStorage",
-];
+export const chores: readonly string[] = Object.keys(choresByName);
 
 /**
  * Requests a run of a chore, and `also` of others, in the same invocation; `at` is the time that they use as now. A
@@ -125,11 +106,13 @@ export const ChoreMessage = z.object({
 export type ChoreMessage = z.infer<typeof ChoreMessage>;
 
 /** The messages of one sweep, which request each chore once. */
-export const messagesOf = (at: number): ChoreMessage[] => {
-  const brief = new Set([firstBrief, ...otherBriefs]);
-  const others = chores.filter((chore) => !brief.has(chore)).map((chore) => ({ chore, also: [], at }));
-  return [{ chore: firstBrief, also: otherBriefs, at }, ...others];
-};
+export function messagesOf(at: number): ChoreMessage[] {
+  const [first, ...also] = chores.filter(isBrief);
+  const others = chores.filter((chore) => !isBrief(chore)).map((chore) => ({ chore, also: [], at }));
+  return first === undefined ? others : [{ chore: first, also, at }, ...others];
+}
+
+const isBrief = (chore: string): boolean => choresByName[chore]?.isBrief === true;
 
 /** Longer than a chore takes. A chore that hangs must not stop the ones after it. */
 const longestMs = 2 * 60_000;
@@ -146,12 +129,11 @@ export async function doChore(env: Env, { chore, at }: Pick<ChoreMessage, "chore
   isDone.abort();
 }
 
-async function run(env: Env, chore: string, at: number): Promise<void> {
+async function run(env: Env, name: string, at: number): Promise<void> {
   const services = { env, db: openDatabase(env.DB) };
-  await repairs[chore]?.(services, at);
-  const deletion = deletions[chore];
-  if (deletion && !(await deletionPause(env)).paused) await deletion(services, at);
-  await saveChoreSuccess(services.db, chore, new Date(at));
+  const chore = choresByName[name];
+  if (chore && !(chore.deletes && (await deletionPause(env)).paused)) await chore.run(services, at);
+  await saveChoreSuccess(services.db, name, new Date(at));
 }
 
 /**
