@@ -26,6 +26,7 @@ CREATE TABLE `accounts` (
 	`locked_at` integer,
 	`quota_gb` real,
 	`is_operator` integer DEFAULT false NOT NULL,
+	`mails_advisories` integer DEFAULT false NOT NULL,
 	`removed_at` integer,
 	`removal_tried_at` integer
 );

@@ -7,6 +7,7 @@ import { clientAddress } from "#http/client-address";
 import { account, apiVersion, limits, templateSet, templateSets } from "#documents/account";
 import { usedLimits } from "#domain/accounts/limits";
 import { diskQuota, diskUseByKind } from "#domain/accounts/quota";
+import { setAdvisoryMail } from "#domain/mail/setting";
 import { Refusal } from "#domain/refusal";
 import { offered } from "#domain/appliances/template-set";
 import { passwordLength } from "#model/account-request";
@@ -14,7 +15,7 @@ import { findTemplateSet, listTemplateSets } from "#storage/template-sets";
 import { listAuditLog } from "#storage/audit-log";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
-import { id } from "#http/params";
+import { flag, id } from "#http/params";
 
 const maxEntries = 100;
 const byKey = { access: "own", versions: v2, scope: "key" } as const;
@@ -55,6 +56,19 @@ export const general: CallGroup = {
         const given = { username: account.username, key, address: clientAddress(c.req.raw, env) };
         return changePassword({ env, db }, given, wanted);
       },
+    }),
+    call("PUT /account/mail", {
+      name: "setMail",
+      ...byKey,
+      summary: "Choose whether Kiln mails you",
+      details:
+        "Advisories about your images that an update fixes, to the email address of the account: once a day at most, and within " +
+        "minutes if one is known to be exploited. `GET account` has `mails_advisories`, as JSON.",
+      params: z.object({ advisories: flag }),
+      about: { advisories: "Whether to mail advisories." },
+      answer: success,
+      refuses: ["missing_parameter", "invalid_value"],
+      act: ({ env, db, account }, { advisories }) => setAdvisoryMail({ env, db }, account, advisories),
     }),
     call("DELETE /account", {
       name: "removeAccount",

@@ -2,7 +2,7 @@ import { type ImportProgress, unimportedWords } from "#model/import-progress";
 import type { Account, StoredBytes } from "#storage/accounts";
 import type { Counted } from "#storage/limits";
 import type { OfferedSet } from "#domain/appliances/template-set";
-import { arrayOf, fields, id, inside, int, plainListOf, repeated, text, time } from "#lib/wire/field";
+import { arrayOf, bool, fields, id, inside, int, plainListOf, repeated, text, time } from "#lib/wire/field";
 import * as leaves from "#lib/wire/leaf";
 import { document } from "#lib/wire/shape";
 
@@ -20,6 +20,7 @@ export const account = document(
     username: text(({ account }: ShownAccount) => account.username, "mira"),
     displayname: text(({ account }: ShownAccount) => account.displayName, "Mira Lenz"),
     email: text(({ account }: ShownAccount) => account.email, "mira@example.org"),
+    mails_advisories: bool(({ account }: ShownAccount) => account.mailsAdvisories, false).inJson(),
     created_at: time(({ account }: ShownAccount) => account.createdAt, "2026-03-02T09:12:45Z"),
     // There is no sign-in by OpenID, but clients read the element.
     openid_urls: inside("openIdUrls", plainListOf("openid_url", leaves.url("https://id.example.org/mira"))),

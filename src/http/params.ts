@@ -57,7 +57,7 @@ export const positive = z
 
 /** A flag: `true`, `1`, `True` … A flag without a value, such as `force=`, counts as absent. */
 export const flag = z
-  .string()
+  .string({ error: "missing_parameter" })
   .regex(/^(true|false|1|0)$/i, "invalid_value")
   .transform((text) => /^(true|1)$/i.test(text));
 

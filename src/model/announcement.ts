@@ -50,4 +50,6 @@ export interface Announcement {
   /** Name of the account. */
   account: string;
   subject: EventSubject;
+  /** Whether it cannot wait for the next daily mail. */
+  isUrgent?: boolean;
 }

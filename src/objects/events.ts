@@ -1,11 +1,13 @@
 import { DurableObject } from "cloudflare:workers";
 import { afterAttempt, healthAfter, type Delivery } from "#domain/events/delivery";
-import { failureOf, hasSucceeded, postMessage } from "#domain/events/webhook-post";
+import { failureOf, hasSucceeded } from "#domain/events/post";
+import { postMessage } from "#domain/events/webhook-post";
 import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 import { openDatabase } from "#storage/db";
 import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
+import { AdvisoryMail } from "./advisory-mail.ts";
 import { EventListeners } from "./event-listeners.ts";
 import { EventLog, type StoredEvent } from "./event-log.ts";
 import { WebhookDeliveries } from "./webhook-deliveries.ts";
@@ -16,20 +18,22 @@ const maxInTurn = 10;
 const retryMs = 30_000;
 
 /**
- * The events of one account: the latest ones, the sockets of its open streams, and the deliveries to its webhooks, which the
- * alarm sends. An event and its deliveries are written together.
+ * The events of one account: the latest ones, the sockets of its open streams, and the deliveries to its webhooks and its
+ * mail, which the alarm sends. An event and its deliveries are written together.
  */
 export class Events extends DurableObject<Env> {
   readonly #log = new EventLog(this.ctx.storage.sql);
   readonly #deliveries = new WebhookDeliveries(this.ctx.storage.sql);
+  readonly #mail = new AdvisoryMail(this.ctx.storage.sql, this.env);
   readonly #listeners = new EventListeners(this.ctx);
 
   /**
-   * Adds an event. Repeating it changes nothing. Reads the webhooks first, so that nothing comes between the event and
+   * Adds an event. Repeating it changes nothing. Reads the receivers first, so that nothing comes between the event and
    * its deliveries.
    */
   async announce(announcement: Announcement): Promise<void> {
     const webhooks = await this.#webhooks();
+    const receiver = await this.#mail.receiverOf(announcement, this.#owner);
     const now = Date.now();
     const event = this.#log.add(announcement, now);
     if (!event) return;
@@ -37,6 +41,7 @@ export class Events extends DurableObject<Env> {
       ({ events, disabledReason }) => disabledReason === null && events.includes(event.event),
     );
     for (const { uid } of asked) this.#deliveries.add(uid, event, now);
+    if (receiver) this.#mail.add(event, announcement.isUrgent === true, now);
     this.#listeners.send(event);
     await this.#setAlarm();
   }
@@ -91,7 +96,8 @@ export class Events extends DurableObject<Env> {
     try {
       const webhooks = await this.#webhooks();
       this.#deliveries.forgetAllBut(webhooks.map(({ uid }) => uid));
-      await Promise.all(webhooks.map((webhook) => this.#deliver(webhook)));
+      const mailed = this.#mail.send(this.#owner, Date.now());
+      await Promise.all([mailed, ...webhooks.map((webhook) => this.#deliver(webhook))]);
       await this.#setAlarm();
     } catch (error) {
       logFailure("could not send the events of an account", error, { account: this.#owner });
@@ -137,8 +143,8 @@ export class Events extends DurableObject<Env> {
   }
 
   async #setAlarm(): Promise<void> {
-    const { nextAt } = this.#deliveries;
-    if (nextAt === null) await this.ctx.storage.deleteAlarm();
+    const nextAt = Math.min(this.#deliveries.nextAt ?? Infinity, this.#mail.nextAt ?? Infinity);
+    if (nextAt === Infinity) await this.ctx.storage.deleteAlarm();
     else await this.ctx.storage.setAlarm(nextAt);
   }
 

@@ -1,5 +1,5 @@
 import type { Attempted, Delivery } from "#domain/events/delivery";
-import type { Outcome } from "#domain/events/webhook-post";
+import type { Outcome } from "#domain/events/post";
 import type { StoredEvent } from "./event-log.ts";
 import { bringTables } from "./tables.ts";
 

@@ -60,6 +60,22 @@ export async function saveOperator(db: Database, accountId: number, isOperator: 
   await db.batch([db.update(accounts).set({ isOperator }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
 
+export async function saveMailsAdvisories(db: Database, accountId: number, mailsAdvisories: boolean): Promise<void> {
+  await db.update(accounts).set({ mailsAdvisories }).where(eq(accounts.id, accountId));
+}
+
+/** Whom the advisories about an account's images are mailed to; undefined if it wants no mail, is locked or was removed. */
+export async function findMailedAccount(db: Database, uid: string): Promise<Account | undefined> {
+  return await db.query.accounts.findFirst({
+    where: and(
+      eq(accounts.uid, uid),
+      eq(accounts.mailsAdvisories, true),
+      isNull(accounts.lockedAt),
+      isNull(accounts.removedAt),
+    ),
+  });
+}
+
 /** Null gives the account the default quota. */
 export async function saveQuotaGb(db: Database, accountId: number, quotaGb: number | null): Promise<void> {
   await db.batch([db.update(accounts).set({ quotaGb }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);

@@ -14,6 +14,7 @@ import { filled, filledBody, sent } from "./every-call/send.ts";
 /** Calls about the account itself, or that show a webhook's secret. */
 const needKey = [
   "GET /account/audit_log",
+  "PUT /account/mail",
   "DELETE /account",
   "PUT /account/password",
   "GET /account/sessions",

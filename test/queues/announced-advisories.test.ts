@@ -112,6 +112,9 @@ it("tells at once of one that is known to be exploited", async () => {
   await run("countImageAdvisories");
   await look(2 * hourMs);
   expect(await told()).toHaveLength(2);
+  const outbox = await db.query.eventOutbox.findMany({ where: eq(eventOutbox.accountId, tux.accountId) });
+  const affected = outbox.filter(({ announcement: { event } }) => event === "image.affected");
+  expect(affected.map(({ announcement: { isUrgent } }) => isUrgent)).toEqual([false, true]);
   await sendOutbox({ env, db });
   expect(await (await tux.get("/feed")).text()).toContain("lacks fixes of 2 vulnerabilities, 1 of them exploited");
 });

@@ -12,6 +12,8 @@ export interface Calls {
   getAccount: { request: object; answer: Account };
   /** Change the password. */
   changePassword: { request: { password: Text; new_password: Text }; answer: Success };
+  /** Choose whether Kiln mails you. */
+  setMail: { request: { advisories: boolean }; answer: Success };
   /** Remove your account with everything that belongs to it. */
   removeAccount: { request: { password: Text }; answer: Success };
   /** What was done with your account in the last 90 days. */
@@ -298,6 +300,7 @@ export interface Calls {
 export const routes = {
   getAccount: { method: "GET", path: "/account", answer: "document" },
   changePassword: { method: "PUT", path: "/account/password", answer: "document" },
+  setMail: { method: "PUT", path: "/account/mail", answer: "document" },
   removeAccount: { method: "DELETE", path: "/account", answer: "document" },
   getAuditLog: { method: "GET", path: "/account/audit_log", answer: "document" },
   getAccountLimits: { method: "GET", path: "/account/limits", answer: "document" },
@@ -445,6 +448,7 @@ interface Account {
     username: string;
     displayname: string;
     email: string;
+    mails_advisories?: boolean;
     created_at: string;
     openid_urls: readonly string[];
     disk_quota: {

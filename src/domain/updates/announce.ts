@@ -66,6 +66,7 @@ export async function announce(
     at: now,
     account: facts.account,
     subject: about(factsIn(facts)),
+    isUrgent,
   };
   await saveDecision(db, row, {
     event,

@@ -22,6 +22,8 @@ export const accounts = sqliteTable(
     quotaGb: real("quota_gb"),
     /** May use the operator's pages. */
     isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
+    /** Whether advisories about its images are mailed to it. */
+    mailsAdvisories: integer("mails_advisories", { mode: "boolean" }).notNull().default(false),
     /** When it was removed. The row is deleted last, after everything else of the account. */
     removedAt: moment("removed_at"),
     /** When the sweep last continued its removal. */

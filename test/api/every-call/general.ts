@@ -11,6 +11,16 @@ export const general: readonly Row[] = [
     refused: [refused("/account/audit_log?before=x", "invalid_value")],
   },
   {
+    call: "PUT /account/mail",
+    path: "/account/mail?advisories=false",
+    answer: "success",
+    refused: [
+      refused("/account/mail", "missing_parameter"),
+      refused("/account/mail?advisories=daily", "invalid_value"),
+      refused("/account/mail?advisories=true", "invalid_value"),
+    ],
+  },
+  {
     call: "DELETE /account",
     path: "/account",
     sent: { text: "password=correct horse" },

@@ -44,6 +44,8 @@ const variables = {
   ATTESTATION_KEY: "MC4CAQAwBQYDK2VwBCIEIHyTglugB7FQrrplVHWq+nElW9voqX2pn8YF9VIXAwMu",
   ATTESTATION_RETIRED_KEYS: "",
   WITNESSES: "",
+  MAIL_URL: "",
+  MAIL_FROM: "",
 };
 
 /** The chores of the sweep that something waits for. */

@@ -92,6 +92,8 @@ export const ofAccounts = {
     savePasswordHash: [[own, "hash"]],
     saveLock: [[own, null]],
     saveOperator: [[own, false]],
+    saveMailsAdvisories: [[own, true]],
+    findMailedAccount: [["tux"]],
     pageOfAccounts: [[{ after: 0, limit: 10 }]],
     saveQuotaGb: [[own, 50]],
     findQuotaGb: [[own]],
@@ -208,7 +210,15 @@ export const ofAccounts = {
   sessions: {
     addSession: [
       [
-        { ...account, lockedAt: null, isOperator: false, quotaGb: null, removedAt: null, removalTriedAt: null },
+        {
+          ...account,
+          lockedAt: null,
+          isOperator: false,
+          mailsAdvisories: false,
+          quotaGb: null,
+          removedAt: null,
+          removalTriedAt: null,
+        },
         session,
         10,
       ],

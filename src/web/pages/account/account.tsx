@@ -1,9 +1,12 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { changePassword, renewApiKey, showApiKey } from "#domain/accounts/account";
+import { sendsMail } from "#domain/mail/sender";
+import { setAdvisoryMail } from "#domain/mail/setting";
 import { Refusal } from "#domain/refusal";
 import { passwordLength } from "#model/account-request";
 import { clientAddress } from "#http/client-address";
+import { flag } from "#http/params";
 import { readKeys } from "#storage/account-ssh-keys";
 import { findAccount } from "#storage/accounts";
 import { auditedPage } from "../../audited.ts";
@@ -11,7 +14,7 @@ import { factory, type WebEnv } from "../../factory.ts";
 import { signInBrowser, withSession } from "../../session.ts";
 import { submit } from "../../submit.ts";
 import { accountPage } from "./account-page.tsx";
-import { accountPath, AccountView, type ShownSecret } from "./view.tsx";
+import { accountPath, AccountView, mailPath, type ShownSecret } from "./view.tsx";
 
 const { min, max } = passwordLength;
 const passwordRule = `A password must have ${min} to ${max} characters.`;
@@ -32,6 +35,17 @@ export const accountPages = factory
         await renewApiKey({ env: c.env, db: auditedPage(c, { event: "key.renewed" }) }, c.var.account);
         await signInAgain(c);
         return { to: accountPath, result: { text: "The key is a new one. The old one no longer works." } };
+      },
+    }),
+  )
+  .post(mailPath, (c) =>
+    submit(c, {
+      fields: z.object({ advisories: flag.default(false) }),
+      again: showAccount,
+      act: async ({ advisories }) => {
+        await setAdvisoryMail({ env: c.env, db: c.var.db }, c.var.account, advisories);
+        const text = advisories ? "Advisories are mailed to you." : "Advisories are no longer mailed to you.";
+        return { to: accountPath, result: { text } };
       },
     }),
   )
@@ -73,6 +87,7 @@ export const maxReachable = 200;
 export async function showAccount(c: Context<WebEnv>, fresh?: ShownSecret): Promise<Response> {
   const { db, account, baseUrl } = c.var;
   const [apiKey, keys] = await Promise.all([showApiKey(c.env, account), readKeys(db, account.id, maxReachable)]);
-  const content = <AccountView {...{ account, baseUrl, apiKey, ...keys, fresh }} now={Date.now()} />;
+  const props = { account, baseUrl, apiKey, ...keys, sendsMail: sendsMail(c.env), fresh };
+  const content = <AccountView {...props} now={Date.now()} />;
   return await accountPage(c, content, { title: "API keys and account", tab: accountPath });
 }

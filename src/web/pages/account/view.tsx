@@ -2,14 +2,15 @@ import type { Account } from "#storage/accounts";
 import type { Reachable, Token } from "#storage/tokens";
 import { Button, CopyButton } from "../../parts/button.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { Field, TextArea } from "../../parts/field.tsx";
-import { Form } from "../../parts/form.tsx";
+import { Choice, Field, TextArea } from "../../parts/field.tsx";
+import { Form, useRefused } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { TokensPanel } from "./tokens-panel.tsx";
 
 export const accountPath = "/account";
 export const sshKeysPath = `${accountPath}/ssh_keys`;
+export const mailPath = `${accountPath}/mail`;
 
 /** A secret that is shown only in this answer. */
 export interface ShownSecret {
@@ -26,16 +27,29 @@ interface AccountViewProps {
   tokens: readonly Token[];
   reachable: readonly Reachable[];
   sshKeys: readonly string[];
+  /** Whether the service sends mail. */
+  sendsMail: boolean;
   fresh: ShownSecret | undefined;
   now: number;
 }
 
-export const AccountView = ({ account, baseUrl, apiKey, tokens, reachable, sshKeys, fresh, now }: AccountViewProps) => (
+export const AccountView = ({
+  account,
+  baseUrl,
+  apiKey,
+  tokens,
+  reachable,
+  sshKeys,
+  sendsMail,
+  fresh,
+  now,
+}: AccountViewProps) => (
   <>
     {fresh && <FreshSecret {...fresh} />}
     <TokensPanel tokens={tokens} reachable={reachable} now={now} />
     <KeyPanel username={account.username} apiKey={apiKey} baseUrl={baseUrl} />
     <SshKeysPanel keys={sshKeys} />
+    <MailPanel account={account} sendsMail={sendsMail} />
     <PasswordPanel username={account.username} />
   </>
 );
@@ -108,6 +122,31 @@ const SshKeysPanel = ({ keys }: { keys: readonly string[] }) => (
     </Form>
   </Panel>
 );
+
+/** Not shown if the service sends no mail, unless it is on, or was refused. */
+const MailPanel = ({ account, sendsMail }: Pick<AccountViewProps, "account" | "sendsMail">) => {
+  const { email, mailsAdvisories } = account;
+  const isShown = useRefused(mailPath, undefined) || sendsMail || mailsAdvisories;
+  return (
+    <>
+      {isShown && (
+        <Panel id="mail" title="Email" look="stack-s">
+          <Form action={mailPath} class="stack-s">
+            <Choice name="advisories" value="true" isChecked={mailsAdvisories} isSwitch>
+              Mail me advisories about my images
+            </Choice>
+            <div class="row">
+              <Button>Save</Button>
+              <span class="sub">
+                To {email}: once a day at most, and within minutes if a vulnerability is known to be exploited.
+              </span>
+            </div>
+          </Form>
+        </Panel>
+      )}
+    </>
+  );
+};
 
 const PasswordPanel = ({ username }: { username: string }) => (
   <Panel id="password" title="Password" look="stack-s">
