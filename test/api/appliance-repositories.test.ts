@@ -67,10 +67,8 @@ describe("GET /appliances/<id>/repositories", () => {
     expect(await current()).toEqual([main, updates]);
   });
 
-  it("shows a template's to everyone, and another account's to no one", async () => {
+  it("shows a template's to everyone", async () => {
     expect(await idsOf(await tux.get("/appliances/1/repositories"))).toEqual([main, updates]);
-    const other = await signedIn();
-    await expectError(await other.get(`/appliances/${id}/repositories`), 404, "invalid_appliance_id");
   });
 });
 

@@ -149,15 +149,12 @@ describe("GET appliances/<id>", () => {
     expect(appliance.builds).toEqual({ "@type": "array" });
   });
 
-  it.each(["0", "-1", "nonsense", "4711000", "1%20", "99999999999999999999"])(
-    "answers with an error for %s",
-    async (id) => {
-      const tux = await signedIn();
+  it.each(["1%20", "99999999999999999999"])("answers with an error for %s", async (id) => {
+    const tux = await signedIn();
 
-      await expectError(await tux.get(`/appliances/${id}`), 404, "invalid_appliance_id");
-      await expectError(await tux.on("v1").get(`/appliances/${id}`), 400, "invalid_appliance_id");
-    },
-  );
+    await expectError(await tux.get(`/appliances/${id}`), 404, "invalid_appliance_id");
+    await expectError(await tux.on("v1").get(`/appliances/${id}`), 400, "invalid_appliance_id");
+  });
 });
 
 describe("DELETE appliances/<id>", () => {

@@ -12,7 +12,7 @@ import { CycloneDx, Provenance, Spdx } from "../attest/shapes.ts";
 import { Envelope, otherKey, bodyOf } from "../support/attestations.ts";
 import { runAlarm } from "../support/builds.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
-import { createAppliance, createBuild, startBuild } from "../support/factories.ts";
+import { createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, sha256 } from "../support/fake-agent.ts";
 import { publishedAppliance } from "../support/gallery.ts";
 import { sweepIn } from "../support/sweep.ts";
@@ -170,17 +170,14 @@ describe("GET builds/:id/attestations", () => {
 
     expect((await get(buildId, "spdx", friend)).status).toBe(200);
     expect((await get(published.buildId, "spdx", await signedIn())).status).toBe(200);
-    await expectError(await get(buildId, "spdx", await signedIn()), 404, "invalid_build_id");
   });
 
   it("is refused for a build without an image", async () => {
     const { applianceId, buildId, agent } = await createBuild(tux, image);
     const failed = await startBuild(tux, applianceId);
     await (await agent.claimsBuild(failed)).call("fail", { kind: "failed", reason: "Problem: no" });
-    const queued = await startBuild(tux, await createAppliance(tux));
 
     await expectError(await get(failed, "spdx"), 400, "build_not_found");
-    await expectError(await get(queued, "spdx"), 404, "invalid_build_id");
     const unknown = await expectError(await get(buildId, "spdx.json"), 400, "invalid_value");
     expect(unknown).toBe("Pick one of spdx, cyclonedx, provenance, rebuilds, vex.");
     const none = await expectError(await get(buildId, "rebuilds"), 400, "invalid_value");

@@ -126,8 +126,6 @@ describe("publishing", () => {
     await tux.post(`/appliances/${applianceId}/sharing/${rhea.username}`);
 
     await expectError(await publish(rhea, applianceId), 403, "access_denied");
-    await expectError(await publish(rhea, 1), 403, "access_denied");
-    await expectError(await publish(rhea, 999_999_999), 404, "invalid_appliance_id");
     await expectError(await rhea.get(galleryPath(applianceId)), 403, "access_denied");
   });
 
@@ -244,8 +242,6 @@ describe("a published version", () => {
     expect(await versions(applianceId)).toEqual({ "@count": "2", version: ["0.0.1", "0.0.2"] });
     expect((await detail(applianceId)).version).toBe("0.0.2");
     expect((await detail(applianceId, "/version/0.0.1")).version).toBe("0.0.1");
-    await expectError(await rhea.get(galleryPath(applianceId, "/version/0.0.3")), 404, "version_not_published");
-    await expectError(await rhea.get(galleryPath(applianceId, "/version/first")), 400, "invalid_version");
 
     await tux.delete(galleryPath(applianceId, "/version/0.0.2"));
     expect((await detail(applianceId)).version).toBe("0.0.1");

@@ -9,7 +9,6 @@ import { createAppliance, createBuild, startBuild } from "../support/factories.t
 import { rowsRead } from "../meter/growth/rows-read.ts";
 import { copyRow, unique } from "../support/many-rows.ts";
 import { takeChores } from "../support/sweep.ts";
-import { readXml } from "../support/xml.ts";
 
 const json = { headers: { accept: "application/json" } };
 const db = openDatabase(env.DB);
@@ -92,12 +91,6 @@ it("lists no image twice, and forgets those that are deleted or replaced", async
     .bind(deleted, replaced)
     .first<{ n: number }>();
   expect(kept?.n).toBe(0);
-});
-
-it("refuses a request that names no package", async () => {
-  const answer = await tux.get("/account/images");
-  expect(answer.status).toBe(400);
-  expect((await readXml(answer)).error?.code).toBe("missing_parameter");
 });
 
 it("reads only the account's own images, 10,000 of them, with as many of another one", async () => {

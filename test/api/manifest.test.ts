@@ -108,7 +108,6 @@ describe("GET software/manifest", () => {
       const message = await expectError(await tux.get(pathOf(applianceId, type)), 400, "invalid_image_type");
       expect(message).toContain("oem");
     }
-    await expectError(await tux.get(pathOf(applianceId, "oem?version=7.7.7")), 400, "invalid_version");
     await expectError(await tux.get(pathOf(await createAppliance(tux))), 400, "invalid_image_type");
   });
 

@@ -80,13 +80,6 @@ describe.each(kinds)("GET configuration/%s", (kind) => {
     expect(await statusFor(defaultTag)).toBe(200);
     expect(await statusFor((await tux.get(path)).headers.get("etag") ?? "")).toBe(304);
   });
-
-  it("answers with an error on v1", async () => {
-    const tux = await signedIn();
-    const id = await createAppliance(tux);
-    await expectError(await tux.on("v1").get(pathOf(id, kind)), 404, "unknown_error");
-    await expectError(await send(tux, pathOf(id, kind), form(red), { version: "v1" }), 404, "unknown_error");
-  });
 });
 
 describe.each(kinds)("PUT configuration/%s", (kind) => {

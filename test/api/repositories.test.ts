@@ -71,7 +71,6 @@ describe("POST /repositories", () => {
 
     expect((await listed(tux)).map(({ id }) => id)).toContain(repository.id);
     expect((await listed(other)).map(({ id }) => id)).not.toContain(repository.id);
-    await expectError(await other.get(`/repositories/${repository.id}`), 404, "invalid_repository_id");
     expect((await other.post("/repositories", { url, name: "Mine" })).status).toBe(200);
   });
 
@@ -143,7 +142,6 @@ describe("GET /repositories", () => {
     ]);
     expect((await listed(tux, "?base_system=other")).map(({ name }) => name)).toEqual(["Perl modules"]);
     expect((await listed(tux, "?base_system=&filter=")).length).toBe(3);
-    await expectError(await tux.get("/repositories?base_system=cake"), 400, "invalid_base_system");
   });
 
   it("returns a filter's base system in lower case", async () => {

@@ -53,8 +53,4 @@ describe("DELETE /repositories/<id>", () => {
     await tux.post(`/appliances/${appliance}/cmd/remove_repository`, { repo_id: id });
     expect((await tux.delete(`/repositories/${id}`)).status).toBe(200);
   });
-
-  it("is not in version 1", async () => {
-    await expectError(await tux.on("v1").delete(`/repositories/${await imported(tux)}`), 404, "unknown_error");
-  });
 });

@@ -143,13 +143,6 @@ describe("what sharing an appliance reveals", () => {
     expect(complete).toBe(false);
     expect(warnings[0]?.versions).toEqual(Array.from({ length: 10 }, (_, nth) => `0.0.${11 - nth}`));
   });
-
-  it("is shown to the owner alone", async () => {
-    const [rhea, eve] = await Promise.all([signedIn(), signedIn()]);
-    await tux.post(`/appliances/${id}/sharing/${rhea.username}`);
-    await expectError(await rhea.get(`/appliances/${id}/sharing_warnings`), 403, "access_denied");
-    await expectError(await eve.get(`/appliances/${id}/sharing_warnings`), 404, "invalid_appliance_id");
-  });
 });
 
 describe("sharing and publishing", () => {

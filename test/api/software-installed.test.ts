@@ -76,18 +76,16 @@ describe("GET software/installed", () => {
     });
   });
 
-  it("refuses unknown builds, unfinished ones and those of other appliances", async () => {
+  it("refuses unfinished builds and those of other accounts", async () => {
     const tux = await signedIn();
-    const { applianceId, buildId } = await createBuild(tux);
+    const { applianceId } = await createBuild(tux);
     const other = await cloned(tux);
     const others = await createBuild(await signedIn());
     const { build } = await readXml(await tux.post("/running_builds", { appliance_id: other }));
     const ask = (id: number | string, build: number | string) =>
       tux.get(`/appliances/${id}/software/installed?build_id=${build}`);
 
-    await expectError(await ask(applianceId, 99_999), 400, "invalid_build_id");
     await expectError(await ask(applianceId, others.buildId), 400, "invalid_build_id");
-    await expectError(await ask(other, buildId), 400, "invalid_build_id");
     await expectError(await ask(other, build.id), 400, "build_not_found");
   });
 });

@@ -175,10 +175,6 @@ describe("GET testdrives", () => {
 
     expect((await readXml(await tux.get("/testdrives"))).testdrives).toEqual({ "@type": "array" });
   });
-
-  it("is not on v1", async () => {
-    await expectError(await tux.on("v1").get("/testdrives"), 404, "unknown_error");
-  });
 });
 
 describe("DELETE testdrives/<id>", () => {

@@ -125,7 +125,6 @@ it("follows the feeds, and is there only if they know the base system", async ()
 
   await give({ bash: { "CVE-2026-2009": { releases: { test: { status: "open" } } } } }, Date.now() + 1000);
   expect(await statement(await (await document()).text())).toMatchObject({ predicate: { statements: [] } });
-  expect((await document(await signedIn())).status).toBe(404);
 });
 
 it("has what the owner states, which hides no fix from the owner", async () => {
@@ -159,8 +158,6 @@ it("has what the owner states, which hides no fix from the owner", async () => {
       ],
     },
   });
-  const foreign = await signedIn();
-  expect((await foreign.put(`${at}/CVE-2026-2000?status=under_investigation&text=Mine`, "")).status).toBe(404);
 
   await tux.delete(`${at}/CVE-2026-2000`);
   expect(await (await document()).text()).not.toContain("Its server is off");
