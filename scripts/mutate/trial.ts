@@ -1,8 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Mutant } from "./mutants.ts";
 import type { Runner } from "./runner.ts";
-import { hasRightTypes } from "./types.ts";
 import type { Outcome } from "./vitest.ts";
 
 /** The result for one fault. With "unclear", its tests also fail or take too long without the fault. */
@@ -72,4 +72,15 @@ export class Trial {
     if (isSound) for (const test of tests) this.#sound.add(test);
     return isSound;
   }
+}
+
+/** The folders with a tsconfig.json, except `test`, whose checks `src` and `scripts` too. */
+const typed = ["src/web/client", "builder-agent", "cli"];
+
+/** Whether a file in a copy of the project, and everything compiled with it, type-checks and waits for its promises. */
+function hasRightTypes(folder: string, file: string): boolean {
+  const passes = (program: string, ...args: string[]) =>
+    spawnSync(`node_modules/.bin/${program}`, args, { cwd: folder, stdio: "ignore" }).status === 0;
+  const project = typed.find((one) => file.startsWith(`${one}/`)) ?? "test";
+  return passes("tsc", "-p", project) && passes("oxlint", "--type-aware", "-c", ".oxlintrc.types.json", file);
 }

@@ -1,17 +1,19 @@
-import type { Call } from "#api/call";
+import type { MiddlewareHandler } from "hono";
+import type { Call, CallGroup } from "#api/call";
 import { refuseBeyondToken } from "#api/access";
 import { authenticate } from "#api/authenticate";
-import { factory } from "#api/factory";
+import { factory, type ApiEnv } from "#api/factory";
 import { listAppliances } from "#api/appliances";
 import { versionless } from "#api/gallery/index";
 import { idempotent } from "#api/idempotency";
 import { scopeOf } from "#api/operation";
-import { mounted } from "#api/mount";
 import { readingMethods } from "#api/same-origin";
 import { tus } from "#api/tus";
 import { v1, v2, type ApiVersion } from "#api/versions";
 import { groups } from "#api/groups";
+import { spending } from "#domain/accounts/rates";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
+import { nothingHere } from "#http/respond";
 
 /** Refuses every call that changes something while the service is in read-only mode; a request that only reads is not checked. */
 const refuseChangesInReadOnlyMode = factory.createMiddleware(async (c, next) => {
@@ -37,6 +39,27 @@ function resources(version: ApiVersion) {
     .use(authenticate)
     .route("/", versionless);
   for (const group of groups) app.route("/", mounted(group, version, guardsOf));
+  return app;
+}
+
+/**
+ * The routes of calls, each after its guards. A call that only another version of the API has does not exist in this
+ * version. A call with a rate is counted before it does anything.
+ */
+function mounted(
+  { operations }: Pick<CallGroup, "operations">,
+  { name }: ApiVersion,
+  guardsOf: (call: Call) => readonly MiddlewareHandler<ApiEnv>[],
+) {
+  const app = factory.createApp();
+  for (const call of operations) {
+    const { method, path, versions, rate, handle } = call;
+    app.on(method, [path.replace(/\{(\w+)\}/g, ":$1")], ...guardsOf(call), async (c) => {
+      if (!versions.includes(name)) return nothingHere(c);
+      if (!rate) return await handle(c);
+      return await spending({ env: c.env, db: c.var.db }, { accountId: c.var.account.id, what: rate }, () => handle(c));
+    });
+  }
   return app;
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { html } from "hono/html";
 import {
   GuestAnswer,
   GuestRequest,
@@ -15,7 +16,6 @@ import { logFailure } from "#log/log";
 import type { Testdrive } from "#storage/testdrives";
 import { factory, type WebEnv } from "./factory.ts";
 import { allowPreflight, guestRequestHeaders, visitorHeaders } from "./guest-headers.ts";
-import { waitingPage } from "./guest-waiting.ts";
 
 /**
  * The web server of a testdrive's guest, for anyone who knows the URL (decision 25). It is an untrusted machine on our
@@ -112,3 +112,30 @@ const page = { "content-type": "text/html; charset=utf-8" };
 const plainText = { "content-type": "text/plain; charset=utf-8" };
 const textAnswer = (status: number, words: string) =>
   new Response(`${words}\n`, { status, headers: visitorHeaders(plainText) });
+
+const waitingStyle = `:root { color-scheme: light dark; font: 1.1rem/1.5 system-ui, sans-serif; }
+body { display: grid; place-content: center; min-height: 90vh; max-width: 34rem; margin: auto; padding: 1rem; text-align: center; }`;
+
+/** The page while a guest does not answer yet. It uses none of our files, because this origin belongs to the guest. */
+const waitingPage = (reason: string): string =>
+  String(
+    html`<!DOCTYPE html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta http-equiv="refresh" content="3" />
+          <title>Waiting for the machine</title>
+          <style>
+            ${waitingStyle}
+          </style>
+        </head>
+        <body>
+          <main>
+            <h1>Waiting for the machine</h1>
+            <p>${reason}</p>
+            <p>This page tries again every 3 seconds.</p>
+          </main>
+        </body>
+      </html>`,
+  );

@@ -4,15 +4,19 @@ import type { Deliverable } from "../run/artifacts.ts";
 import { packingOf } from "../run/image.ts";
 import { readResult } from "../run/result.ts";
 import type { Config } from "../config.ts";
-import { imageFormats, type BuildClaim } from "../contract.ts";
+import { imageFormats, partDigestHeader, type BuildClaim } from "../contract.ts";
+import type { Lease } from "../lease.ts";
 import { sentenceOf } from "../log.ts";
+import { quietLimit, receive } from "../receive.ts";
+import { RemoteRefusal } from "../retry.ts";
+import { digestsOfFile } from "../upload/checksum.ts";
+import { upload, wholeFile } from "../upload/upload.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { BaseShare } from "./base-share.ts";
-import { remoteRoots } from "./remote-roots.ts";
 import type { PreparedCaches } from "./caches.ts";
 import type { DiskSlot } from "./disks.ts";
 import { diskKey, preparedKey } from "./key.ts";
-import { RootShare } from "./share.ts";
+import { RootShare, type RemoteRoots } from "./share.ts";
 
 export interface ShareParts {
   /** Undefined if this agent caches nothing. */
@@ -98,4 +102,31 @@ export async function beginDisk(
     note(error);
     return undefined;
   }
+}
+
+/** Roots of this build's appliance, which agents share through the Worker. */
+const remoteRoots = (api: Pick<WorkerApi, "readPrepared" | "artifact">, build: Lease): RemoteRoots => ({
+  async fetch(key, into, signal) {
+    using quiet = quietLimit(signal);
+    const answer = await api.readPrepared(build, key, quiet.signal).catch(undefinedWhenMissing);
+    if (!answer) return false;
+    const actual = await receive(answer.body, into, { onBytes: quiet.heard, flags: "wx", mode: 0o600 });
+    if (actual !== answer.headers.get(partDigestHeader))
+      throw new Error("its checksum differs from that of the root that the other agent stored");
+    return true;
+  },
+  async has(key, signal) {
+    const answer = await api.readPrepared(build, key, signal).catch(undefinedWhenMissing);
+    await answer?.body?.cancel();
+    return answer !== undefined;
+  },
+  async give(file, signal) {
+    const archive = { path: file, fileName: "prepared.tar.zst", digests: await digestsOfFile(file, signal) };
+    await upload(api.artifact(build, "prepared", signal), wholeFile(archive), () => {});
+  },
+});
+
+function undefinedWhenMissing(error: unknown): undefined {
+  if (error instanceof RemoteRefusal && error.status === 404) return undefined;
+  throw error;
 }

@@ -1,13 +1,14 @@
+import type { Publication } from "#storage/publications";
 import { Content } from "../../parts/column.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
 import { Day } from "../../parts/moment.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Picture } from "../../parts/picture.tsx";
 import { Rating } from "../../parts/rating.tsx";
 import { TryAndClone } from "./actions.tsx";
 import type { Published } from "./published.ts";
-import { Screen } from "./screen.tsx";
 import { UsesOf } from "./uses.tsx";
-import { publishedPicture } from "./card.tsx";
+import { galleryAt, publishedPicture, screenOf } from "./card.tsx";
 import { Comments } from "./comments.tsx";
 import { About, RateIt, Software } from "./published-facts.tsx";
 import { Channels, Images, Notes } from "./published-version.tsx";
@@ -71,3 +72,31 @@ const Welcome = ({ wanted }: { wanted: string }) => (
     You are signed in. {wanted === "clone" ? "Press Clone to make it yours." : "Press Try it to start the testdrive."}
   </Notice>
 );
+
+/** The screen of the booted version, if there is a picture of it. Its publisher may remove it. */
+const Screen = ({ of: publication, isMine }: { of: Publication; isMine: boolean }) => {
+  const { applianceId, version, screenBlob } = publication;
+  if (screenBlob === null) return null;
+  return (
+    <figure class="panel flush" id="screen">
+      <img class="screen" src={screenOf({ applianceId, version, screenBlob })} alt="The screen after booting" />
+      <figcaption class="body sub row spread">
+        <span>The screen after booting</span>
+        {isMine && (
+          <Confirm
+            id="remove-screen"
+            words="Remove"
+            about="the picture of the screen"
+            look="small plain"
+            title="Remove the picture?"
+            action={`${galleryAt(applianceId, version)}/screen/remove`}
+            no="Keep it"
+            yes="Remove the picture"
+          >
+            Version {version} gets no other one.
+          </Confirm>
+        )}
+      </figcaption>
+    </figure>
+  );
+};
