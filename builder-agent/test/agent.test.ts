@@ -123,7 +123,7 @@ describe("the agent", () => {
     await eventually("the build ends", () => [...worker.builds.values()].every(isEnded));
     const [lost, again] = worker.claims;
     expect(again).toEqual({ ...lost, isRepeated: true });
-    expect(lost?.nonce).toBeDefined();
+    expect(lost?.nonce).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(worker.claims.slice(1).map(({ nonce }) => nonce)).size).toBe(worker.claims.length - 1);
   });
 
@@ -150,7 +150,7 @@ describe("the agent", () => {
     await eventually("the repeated claim", () => testdriveClaims.length > 1);
     const [lost, again] = testdriveClaims;
     expect(again).toEqual({ ...lost, isRepeated: true });
-    expect(lost?.nonce).toBeDefined();
+    expect(lost?.nonce).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it("runs two builds at the same time with two slots", async () => {

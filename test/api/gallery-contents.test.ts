@@ -125,9 +125,9 @@ describe("a testdrive", () => {
     const { gallery } = await readXml(await posted);
 
     expect(Object.keys(gallery.testdrive)).toEqual(["url", "server"]);
-    expect(gallery.testdrive.url).toMatch(/^https:\/\/kiln\.test\/testdrive\/\d+\/[\w-]{32}$/);
+    const [, started] = /^https:\/\/kiln\.test\/testdrive\/(\d+)\/[\w-]{32}$/.exec(gallery.testdrive.url) ?? [];
     expect(gallery.testdrive.server.vnc).toMatchObject({ host: "192.0.2.7", port: "5901" });
-    expect((await readXml(await rhea.get("/testdrives"))).testdrives.testdrive).toBeDefined();
+    expect((await readXml(await rhea.get("/testdrives"))).testdrives.testdrive).toMatchObject({ id: started });
     expect((await readXml(await tux.get("/testdrives"))).testdrives.testdrive).toBeUndefined();
     const uses = await openDatabase(env.DB).select().from(galleryUses).where(eq(galleryUses.applianceId, id));
     expect(uses).toEqual([{ applianceId: id, accountId: rhea.accountId, kind: "testdrive" }]);

@@ -141,7 +141,7 @@ describe("the database itself", () => {
 
     await expect(deleteApplianceRows(db, applianceId)).rejects.toThrow();
 
-    expect(await findAnyBuild(db, buildId)).toBeDefined();
+    expect(await findAnyBuild(db, buildId)).toMatchObject({ status: "finished", expiredAt: null });
     expect((await tux.get(`/appliances/${applianceId}/software`)).status).toBe(200);
   });
 

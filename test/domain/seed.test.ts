@@ -67,6 +67,7 @@ describe("readSeed", () => {
   it("does not expand aliases", () => {
     const bomb = ["a0: &a0 [x, x]"];
     for (let at = 1; at < 30; at++) bomb.push(`a${at}: &a${at} [*a${at - 1}, *a${at - 1}]`);
-    expect(readSeed({ meta_data: bomb.join("\n") })).toBeDefined();
+    const metaData = bomb.join("\n");
+    expect(readSeed({ meta_data: metaData })).toEqual({ metaData });
   });
 });
