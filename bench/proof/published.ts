@@ -23,7 +23,7 @@ const alone = "greet-classic";
 const zones = ["Europe/Vienna", "Asia/Tokyo", "America/Bogota", "Etc/UTC"];
 const formats = imageTypes.filter((type) => type !== "oemiso");
 
-/** The seed decides everything. All formats come in turn. */
+/** The seed decides everything. The formats take turns. */
 export function wishesOf(seed: number, count: number): Wish[] {
   const chance = new Chance(seed);
   return Array.from({ length: count }, (_, nth) => ({

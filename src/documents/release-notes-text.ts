@@ -29,7 +29,7 @@ function beginning({ image, base, own, ownFiles }: ReleaseNotesDraft): string[] 
   const names = own.map((name) => `${name} ${versions.get(name) ?? ""}`.trim());
   return [
     `The first version: ${base}${names.length === 0 ? "" : ` with ${listed(names)}`}.`,
-    ownFiles.length === 0 ? "" : `It has files of its own: ${listed(ownFiles)}.`,
+    ownFiles.length === 0 ? "" : `It has its own files: ${listed(ownFiles)}.`,
     `It has ${counted(image.packages.length, "package")}; the download is ${megabytes(image.build.fileSize ?? 0)} MB.`,
   ];
 }

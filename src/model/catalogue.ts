@@ -46,7 +46,7 @@ export const BaseSystemFacts = z.object({
   /** Whether it is only for trying Kiln. Pages offer it last. */
   isToy: z.boolean().optional(),
   /**
-   * How large a download is, as measured: so many megabytes besides its packages, such as the initrd, and so many for
+   * How large a download is, as measured: so many megabytes in addition to its packages, such as the initrd, and so many for
    * each megabyte of their files. Default: as large as these files.
    */
   download: z.object({ besidesMb: z.number().nonnegative(), perPackageMb: z.number().positive() }).optional(),

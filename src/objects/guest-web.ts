@@ -176,7 +176,7 @@ function joint({ headers }: GuestAnswer): IdentityTransformStream {
   return /^\d{1,15}$/.test(length) ? new FixedLengthStream(Number(length)) : new IdentityTransformStream();
 }
 
-/** Fails if the stream is longer than this. */
+/** Passes a stream on, and fails if it is longer than the limit. */
 function atMost(maxBytes: number, onMore = () => {}): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({

@@ -9,7 +9,7 @@ import { builds } from "./schema.ts";
  * index contains only what it lists.
  */
 
-/** How many images of an appliance a list has at most. The disk quota of the account usually allows fewer. */
+/** The most images of an appliance in a list. The disk quota of the account usually allows fewer. */
 const maxImages = 1000;
 
 /** Builds that wait or run, the oldest first. Slots limit them. */
@@ -67,7 +67,7 @@ export const listBuildsOfVersion = (db: Database, applianceId: number, version: 
 export const findBuildOfVersion = (db: Database, applianceId: number, version: string): Promise<Build | undefined> =>
   findNewest(db, applianceId, eq(builds.version, version));
 
-/** The newest build of a version in a format, whatever became of it. It may read all builds of the appliance. */
+/** The newest build of a version in a format, in any state. It may read all builds of the appliance. */
 export const findBuildOfFormat = (
   db: Database,
   applianceId: number,

@@ -75,7 +75,7 @@ export function idsIn(distances: readonly number[]): number[] {
   return distances.map((distance) => (id += distance));
 }
 
-/** How many versions of a package, in all base systems, a question is about at most. */
+/** The most versions of a package, in all base systems, that one query covers. */
 const maxVersions = 5000;
 
 /** The versions of a package that any image has, or has had. */

@@ -210,7 +210,7 @@ function bestNames(names: readonly string[], { needle, limit }: NameSearch): str
   return names.toSorted(inOrder).slice(0, limit);
 }
 
-/** How many names each piece of a misspelt name finds at most. */
+/** The most names that each piece of a misspelt name finds. */
 const maxSimilar = 300;
 const maxPatterns = 2000;
 

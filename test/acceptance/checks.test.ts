@@ -52,7 +52,7 @@ const good = [
 /** The machine is restarted only if the rest has passed. */
 const restarts = [{ kind: "second_boot" }, { kind: "power_cut" }];
 
-it("names what an image does not do, and lets it be published when that is mended", async () => {
+it("names what an image does not do, and lets it be published when that is fixed", async () => {
   const wrong = [
     { kind: "port_open", port: 22, seconds: 1 },
     { kind: "console_text", text: "never comes", seconds: 1 },

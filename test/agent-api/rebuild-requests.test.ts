@@ -44,7 +44,7 @@ describe("POST builds/:id/rebuilds", () => {
     expect((await rebuildsOf(tux, buildId)).map(({ id }) => id)).toEqual(ids.slice(1).toReversed());
   });
 
-  it("refuses a build without an image, and one of somebody else", async () => {
+  it("refuses a build without an image, and one of another account", async () => {
     const { applianceId, buildId } = await createBuild(tux, image);
     const failed = await startBuild(tux, applianceId);
     await tux.delete(`/running_builds/${failed}`);

@@ -60,7 +60,7 @@ describe("user data that cloud-init would not understand", () => {
     ["power:\n  mode: k9secret", "line 3: power/mode has a value that cloud-init does not know"],
     ["power: {}", "line 2: power lacks mode"],
     ["- a", "must be a map of YAML: lines like name: value"],
-  ])("is refused before the start, with its line and nothing of itself: %j", async (lines, why) => {
+  ])("is refused before the start, with its line and none of its text: %j", async (lines, why) => {
     const log = vi.spyOn(console, "log");
     onTestFinished(() => log.mockRestore());
     expect(await refusalOf(lines)).toBe(`user_data: ${why}.`);

@@ -91,7 +91,7 @@ describe("POST /rpms for a base system of Debian", () => {
     expect(await blobCount()).toBe(blobs);
   });
 
-  it("refuses a damaged one with the reason, and stores nothing of it", async () => {
+  it("refuses a damaged one with the reason, and stores no part of it", async () => {
     const tux = await signedIn();
     const blobs = await blobCount();
     const cut = (await debOf("a 1")).slice(0, -10);

@@ -44,7 +44,7 @@ class PostRun implements Run {
   async toTheEnd(): Promise<void> {
     const request = () =>
       sent({ method: "POST", path: this.#path, body: this.#body(), credentials: this.#tux, key: this.#key });
-    const flow = setInterval(() => pass(1_000), 50); // for what the service itself waits for
+    const flow = setInterval(() => pass(1_000), 50); // lets the timers of the service run
     await insist(this.step, request, async () => pass(2_000)).finally(() => clearInterval(flow));
   }
 }

@@ -103,7 +103,7 @@ it("reports that nothing but files of the system differs", () => {
 it("lists what the first version contains, without what the template has", () => {
   const image = compared("0.0.1", { nginx: "1:1.26.3-3", bash: "5.2-1" }, { bytes: 275_000_000 });
   expect(first(image, ["nginx"], ["/etc/motd"])).toBe(
-    "The first version: Debian 13 with nginx 1.26.3.\nIt has files of its own: /etc/motd.\n" +
+    "The first version: Debian 13 with nginx 1.26.3.\nIt has its own files: /etc/motd.\n" +
       "It has 2 packages; the download is 275 MB.\n",
   );
   expect(first(compared("0.0.1", { bash: "5" }))).toMatch(/^The first version: Debian 13\.\nIt has 1 package;/);

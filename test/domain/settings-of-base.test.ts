@@ -74,7 +74,7 @@ describe("a setting that needs packages of the base system", () => {
   });
 
   it.each([
-    ["iso", cloudInit, "An image of the type iso gets no cloud-init, because it has no first boot of its own."],
+    ["iso", cloudInit, "An image of the type iso gets no cloud-init, because it has no first boot."],
     ["net", security, "An image of the type net gets no automatic updates, because it has no disk that keeps them."],
     ["oci", security, "An image of the type oci gets no automatic updates, because it has no disk that keeps them."],
     ["oemiso", passphrase, `An image of the type oemiso gets no disk encryption, ${onlyDisks}`],

@@ -16,7 +16,7 @@ export async function checkMachine(config: Pick<Config, "accel" | "stateDir">): 
 
 export const judgeSandbox = ({ enclosed, openness }: SandboxState): Check =>
   enclosed
-    ? fine("sandbox of testdrives", "bubblewrap: QEMU sees its session's files, and has a network of its own")
+    ? fine("sandbox of testdrives", "bubblewrap: QEMU sees its session's files, and has its own network")
     : degraded(
         "sandbox of testdrives",
         `${openness}; QEMU still runs as a user without rights, under seccomp, but sees this host's files and network`,

@@ -13,7 +13,7 @@ interface Tried {
   ofDisk?: boolean;
   /** The firmware that its images must have. Others are not tried. */
   firmware?: Firmware;
-  /** Commands that must succeed in the booted system, besides those that its template promises. */
+  /** Commands that must succeed in the booted system, in addition to those that its template promises. */
   promises?: readonly string[];
 }
 

@@ -23,7 +23,7 @@ const linuxName = { text: "HdrS", at: 0x202 };
 /** A signed program for UEFI in a raw disk or a medium. */
 interface Found {
   program: Program;
-  /** The position of a byte of its code. */
+  /** The position of a byte of the program's code. */
   codeAt: number;
 }
 

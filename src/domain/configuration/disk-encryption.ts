@@ -46,7 +46,7 @@ const swapStaysPlain: Issue = {
   setting: { path: "settings/swap_in", value: "file", words: "Swap in a file" },
 };
 
-/** The keepers of a disk's key, without which somebody must type it. */
+/** The keepers of a disk's key, without which a person must type it. */
 const keepers: Readonly<Record<KeptWay, string>> = {
   tpm: "a TPM 2.0",
   tang: "its key server",
@@ -58,7 +58,7 @@ const isForCloud = (imageType: ImageType): boolean =>
 
 const nobodyThere = (imageType: ImageType): Issue => ({
   type: "warning",
-  text: `A machine of the type ${imageType} waits at each boot until somebody types the passphrase at its console, which a cloud may not have.`,
+  text: `A machine of the type ${imageType} waits at each boot until a person types the passphrase at its console, which a cloud may not have.`,
   setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },
 });
 
@@ -83,7 +83,7 @@ const needsDhcp: Issue = {
 
 const updatesChangeTheStart: Issue = {
   type: "warning",
-  text: "After an update of the kernel or of GRUB, the TPM does not open the disk until somebody has typed the recovery key once, and updates are to be installed automatically.",
+  text: "After an update of the kernel or of GRUB, the TPM does not open the disk until a person has typed the recovery key once, and updates are to be installed automatically.",
   setting: { path: "settings/automatic_updates", value: "none", words: "Install no updates automatically" },
 };
 

@@ -71,7 +71,7 @@ const smallDirectories = ({ lvm }: DiskFacts, softwareMb: number): Issue[] =>
     .map(({ path, sizeMb }) => ({ path, sizeMb, neededMb: leastMb(path, softwareMb) }))
     .filter(({ sizeMb, neededMb }) => sizeMb < neededMb)
     .map(({ path, sizeMb, neededMb }) =>
-      error(`The software needs about ${neededMb} MB in ${path}, which has only ${sizeMb} MB of its own.`),
+      error(`The software needs about ${neededMb} MB in ${path}, a partition of only ${sizeMb} MB.`),
     );
 
 const error = (text: string): Issue => ({ type: "error", text });

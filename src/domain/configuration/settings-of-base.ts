@@ -39,7 +39,7 @@ const rules: Readonly<Record<SettingOfBase, Rule>> = {
     plain: "none",
     subject: "The first boot",
     isIn: hasCloudInit,
-    whyNotInType: "it has no first boot of its own",
+    whyNotInType: "it has no first boot",
   },
   automaticUpdates: {
     path: "settings/automatic_updates",

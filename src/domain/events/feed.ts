@@ -7,7 +7,7 @@ import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import { findFirstPublished, listMoves, listPublished } from "#storage/published-news";
 
-/** How many entries a feed has at most. */
+/** The most entries in a feed. */
 const maxEntries = 50;
 
 /** The events of an account that its feed has: others pass too quickly to be read later. */

@@ -196,7 +196,7 @@ export const settings = fields({
     .asked("A machine's disk is", {
       page: "machine",
       hint:
-        "Each machine encrypts its root at the first boot, with a key of its own. The image itself has neither a key nor " +
+        "Each machine encrypts its root at the first boot, with its own key. The image itself has neither a key nor " +
         "encrypted data. The packages for it are added to the image.",
       options: [
         ["none", "not encrypted"],

@@ -69,7 +69,7 @@ export interface ImageFormat extends ImageUse {
   plainTar?: "ova";
   /** How the target machine connects the disk. Default: virtio. */
   bus?: "ide";
-  /** cloud-init's source of data in the cloud that it is for. Every disk also finds data on another disk. */
+  /** Where cloud-init finds its data in the format's cloud. In every format it also reads a second disk. */
   datasource?: Datasource;
   /** How the root of a container is described. Default: the archive is the root alone. */
   layout?: "oci";

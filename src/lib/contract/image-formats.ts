@@ -22,7 +22,7 @@ interface ProductFacts {
   efi: readonly ("UEFI disks" | "UEFI media")[];
   /** Whether it can have signed boot loaders, with which it boots with Secure Boot on. */
   secureBoot: boolean;
-  /** Where cloud-init can find data for a machine, apart from a cloud. Empty if it has no first boot of its own. */
+  /** Where cloud-init can find data for a machine, apart from a cloud. Empty if the image has no first boot. */
   datasources: readonly Datasource[];
 }
 

@@ -23,7 +23,7 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 const consolesOf = (arch: Arch) => `console=tty0 console=${architectures[arch].serial},115200`;
 /** A disk is mounted read-write. */
 const readWrite = "rw";
-/** A failure in the initial archive must not give a shell to somebody who would then get the disk's key. */
+/** A failure in the initial archive must not give a shell to a person, who would then get the disk's key. */
 const noRescue = "rd.shell=0";
 
 /** The arguments of the appliance come last, so that they win. */

@@ -5,7 +5,7 @@ import { tpmKeeper } from "#lib/kiwi/tpm-key";
 
 /**
  * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of LUKS2
- * is in a partition of its own before the root's, so that nothing of the root has to move. The header is complete before the
+ * is in its own partition before the root's, so that no part of the root has to move. The header is complete before the
  * first block is encrypted, and cryptsetup goes on where a power cut stopped it.
  */
 export const openDisk = (way: keyof typeof ways, server: TangServer): string =>

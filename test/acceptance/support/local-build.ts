@@ -9,8 +9,8 @@ import { openWorkDir } from "../../../builder-agent/src/work-dir.ts";
 export function sampleDistribution(): string {
   const path = process.env["KILN_SAMPLE_DISTRIBUTION"] ?? "";
   if (existsSync(join(path, "main/repodata"))) return path;
-  const mend = "make one with sample-distribution/build.sh DIR";
-  throw new Error(`KILN_SAMPLE_DISTRIBUTION names no sample distribution: ${mend}`);
+  const fix = "make one with sample-distribution/build.sh DIR";
+  throw new Error(`KILN_SAMPLE_DISTRIBUTION names no sample distribution: ${fix}`);
 }
 
 /** A web server for a folder, which is also available at `prefix`. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How many hits a page shows at first, and at most. The best come first. */
+/** The number of hits that a page shows at first, and the maximum. The best come first. */
 export const firstShown = 25;
 export const maxShown = 300;
 
