@@ -59,3 +59,7 @@ function readJson(path: string): unknown {
     throw new Complaint(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }
+
+/** The warning about a repository of a catalogue. A problem may be a sentence, or a fragment without its full stop. */
+export const importWarning = ({ name, problem }: { name: string; problem: string | null }): string =>
+  `${name} could not be imported: ${(problem ?? "unknown").replace(/\.?$/, ".")} The import is retried every half hour.`;

@@ -5,7 +5,7 @@ import type { AdminClient } from "../admin/client.ts";
 import { type AllowedHosts, type GivenHost, resolveHosts, writtenHost } from "./allowed-hosts.ts";
 import { type AptProxy, aptProxyOf } from "./apt-proxy.ts";
 import type { BuilderState } from "./builder.ts";
-import { readCatalogue } from "./catalogue-file.ts";
+import { importWarning, readCatalogue } from "./catalogue-file.ts";
 import { Complaint } from "./complaint.ts";
 import { debianMirrors, type DebianMirrors, hostsOf, publicMirrors } from "./debian-mirrors.ts";
 import { diskUseMb } from "./disk-use.ts";
@@ -106,8 +106,7 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
     print(`  ${release}: importing its repositories from ${new URL(mirrors.archive).host} …`);
     await admin.loadCatalogue(catalogue.name, catalogue);
     const problems = await importsOf(watched(admin, release, startedAt), catalogue.name, signal);
-    for (const { name, problem } of problems)
-      warn(`${name} could not be imported: ${problem}. The import is retried every half hour.`);
+    for (const each of problems) warn(importWarning(each));
     if (problems.length > 0) return;
     const took = seconds(Date.now() - startedAt);
     const usedMb = await diskUseMb(join(state, "worker"));

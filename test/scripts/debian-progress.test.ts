@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
+import { importWarning } from "../../scripts/launch/catalogue-file.ts";
 import { importsOf, watched } from "../../scripts/launch/debian.ts";
 import { diskUseMb } from "../../scripts/launch/disk-use.ts";
 
@@ -49,4 +50,10 @@ it("measures what all files below a folder take", async () => {
   for (const name of ["one", "a/two", "a/b/three"]) writeFileSync(join(folder, name), Buffer.alloc(2_000_000, 1));
   expect(await diskUseMb(folder)).toBe(6);
   rmSync(folder, { recursive: true });
+});
+
+it.each(["The mirror was silent", "The mirror was silent."])("warns with one full stop after %j", (problem) => {
+  expect(importWarning({ name: "security", problem })).toBe(
+    "security could not be imported: The mirror was silent. The import is retried every half hour.",
+  );
 });

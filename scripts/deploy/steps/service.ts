@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Agent } from "../../admin/client.ts";
-import { readCatalogue } from "../../launch/catalogue-file.ts";
+import { importWarning, readCatalogue } from "../../launch/catalogue-file.ts";
 import { Complaint } from "../../launch/complaint.ts";
 import { print, warn } from "../../launch/progress.ts";
 import { projectRoot } from "../../launch/project.ts";
@@ -69,9 +69,7 @@ async function imported(repositories: () => Promise<readonly Imported[]>): Promi
   for (;;) {
     const known = await repositories();
     if (known.every(({ state }) => state !== "importing")) {
-      for (const { name, problem } of known.filter((each) => each.problem !== null)) {
-        warn(`${name} could not be imported: ${problem}. The service retries every half hour.`);
-      }
+      for (const each of known.filter(({ problem }) => problem !== null)) warn(importWarning(each));
       return;
     }
     await sleep(lookEveryMs);
