@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { changeConfiguration, shownConfiguration } from "#domain/configuration/of-appliance";
 import type { Appliance } from "#storage/appliances";
+import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
 import {
   db,
@@ -23,6 +24,7 @@ const selecting = (name: string) => `<software><pattern>base</pattern><package>$
 
 describe("access to a configuration", () => {
   it("includes a template's passwords", async () => {
+    await loadTemplates();
     expect((await readConfiguration(tux, 1)).users.user.password).toBe("linux");
   });
 
