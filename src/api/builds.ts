@@ -35,8 +35,8 @@ const listAdvisories = call("GET /builds/{build_id}/advisories", {
   summary: "The security advisories that concern the packages of an image",
   details:
     "fixed: an update fixes it. open: there is no fix yet. undetermined: the distribution does not know yet. unimportant: it says that " +
-    "it does no harm. Versions are those of source packages. known is false if no feed of the service has the base system. feeds says " +
-    "which ones it has read, and when.",
+    "it does no harm. exploited counts the fixed ones that are known to be exploited. Versions are those of source packages. " +
+    "known is false if no feed of the service has the base system. feeds says which ones it has read, and when.",
   ids,
   answer: buildAdvisories,
   refuses: ["build_not_found"],

@@ -19,12 +19,13 @@ import {
 } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
 
-/** How many advisories have each state. */
+/** The number of advisories in each state, and of those that an update fixes and that are known to be exploited. */
 export const advisoryCounts = {
   fixed: int("fixed", 1),
   open: int("open", 0),
   undetermined: int("undetermined", 0),
   unimportant: int("unimportant", 0),
+  exploited: int("exploited", 0),
 };
 
 const advisory = fields({

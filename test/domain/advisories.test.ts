@@ -1,6 +1,6 @@
 /** Feeds of advisories as they arrive, and which versions they concern. */
 import { describe, expect, it } from "vitest";
-import { affectedBy, countsOf } from "#domain/advisories/affected";
+import { affectedBy, countsOf, mostConcerned } from "#domain/advisories/affected";
 import { trackedSource } from "#domain/advisories/listed-packages";
 import { readDebianTracker } from "#lib/advisories/debian-tracker";
 import { jsonObjects } from "#lib/advisories/json-values";
@@ -121,6 +121,12 @@ describe("a package", () => {
     const found = affectedBy(installed("openssl", version), ofBookworm, { type: "deb" });
     expect(found.map(({ state }) => state)).toEqual(states);
     expect(found[0]?.packages).toEqual(["libopenssl", "openssl"]);
+  });
+
+  it("concerns an image more if it is exploited than if there are more to fix", () => {
+    const many = { fixed: 9, open: 9, undetermined: 0, unimportant: 0, exploited: 0 };
+    const exploited = { ...many, fixed: 1, exploited: 1 };
+    expect(mostConcerned([many, null, exploited])).toBe(exploited);
   });
 
   it("is counted once for each advisory", () => {

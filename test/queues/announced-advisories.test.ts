@@ -7,10 +7,12 @@ import { sendOutbox } from "#domain/events/events";
 import type { AdvisoryFeed } from "#model/advisory";
 import { openDatabase } from "#storage/db";
 import { eventOutbox } from "#storage/schema";
+import { browser } from "../support/browser.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { loadDebian } from "../support/debian.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
+import { pageOf, textOf } from "../support/html.ts";
 import { takeChores } from "../support/sweep.ts";
 
 const db = openDatabase(env.DB);
@@ -138,4 +140,19 @@ it("marks the exploited ones in the list of an image", async () => {
     { id: "CVE-2026-1001", exploited: false },
   ]);
   await expect(give("exploited", { vulnerabilities: [{ id: "CVE-2026-1001" }] })).rejects.toThrow("does not match");
+});
+
+it("counts the exploited ones in the lists of appliances", async () => {
+  await give("debian", tracker("CVE-2026-1001", "CVE-2026-1002"));
+  await give("exploited", exploited("CVE-2026-1002"));
+  await run("countImageAdvisories");
+
+  const answer = await tux.get("/overview?advisories=fixed", { headers: { accept: "application/json" } });
+  const worst = { fixed: 2, open: 0, exploited: 1 };
+  expect(await answer.json()).toMatchObject({ overview: { appliance: [{ advisories: worst }] } });
+  expect(await list()).toMatchObject({ fixed: 2, exploited: 1 });
+  const firefox = browser();
+  await firefox.signIn(tux);
+  const page = await pageOf(firefox.get("/appliances?advisories=fixed"));
+  expect(textOf(page, "#found")).toContain("2 fixable advisories, 1 exploited");
 });

@@ -71,7 +71,7 @@ it("counts those of each image again when a feed was read", async () => {
 
   await give({ apache2: { "CVE-2026-1": resolved("2.4.66-1"), "CVE-2026-2": open }, bash: { "CVE-2026-1": open } });
   await count();
-  expect(await shown(applianceId)).toEqual({ fixed: 1, open: 1, undetermined: 0, unimportant: 0 });
+  expect(await shown(applianceId)).toEqual({ fixed: 1, open: 1, undetermined: 0, unimportant: 0, exploited: 0 });
 
   await give({
     apache2: { "CVE-2026-2": open, "CVE-2026-3": resolved("2.4.66-1"), "CVE-2026-4": resolved("2.4.66-1") },
@@ -189,7 +189,7 @@ it("writes only counts that differ", async () => {
   expect(await written(id)).toBe(0);
   await give({ apache2: { "CVE-2026-1": resolved("2.4.67-1") }, zsh });
   expect(await written(id)).toBe(1);
-  expect(await shown(applianceId)).toEqual({ fixed: 1, open: 0, undetermined: 0, unimportant: 0 });
+  expect(await shown(applianceId)).toEqual({ fixed: 1, open: 0, undetermined: 0, unimportant: 0, exploited: 0 });
 });
 
 it("counts the images of a base system again if a catalogue gives it other releases", async () => {

@@ -463,6 +463,7 @@ interface Advisories {
   open: number;
   undetermined: number;
   unimportant: number;
+  exploited: number;
 }
 
 interface ApiVersion {
@@ -626,6 +627,7 @@ interface BuildAdvisories {
     open: number;
     undetermined: number;
     unimportant: number;
+    exploited: number;
     advisories: readonly {
       id: string;
       state: "fixed" | "open" | "undetermined" | "unimportant";

@@ -100,6 +100,8 @@ export function countsOf(all: readonly Pick<KnownAffected, "id" | "state" | "isE
   return counts;
 }
 
-/** The counts of the image with the most advisories that an update fixes, and then of those that are open. */
+/** The counts of the image with the most exploited advisories, then of those that an update fixes, and then of open ones. */
 export const mostConcerned = (all: readonly (AffectedCounts | null)[]): AffectedCounts | undefined =>
-  all.flatMap((counts) => counts ?? []).toSorted((one, other) => other.fixed - one.fixed || other.open - one.open)[0];
+  all
+    .flatMap((counts) => counts ?? [])
+    .toSorted((one, other) => other.exploited - one.exploited || other.fixed - one.fixed || other.open - one.open)[0];

@@ -22,6 +22,9 @@ export const AdvisorySummary = ({ counts: { fixed, open, exploited } }: { counts
 };
 
 /** How many advisories an update fixes, for a list. */
-export const FixableAdvisories = ({ counts: { fixed } }: { counts: AffectedCounts }) => (
-  <State tone="warn">{counted(fixed, "fixable advisory", "fixable advisories")}</State>
+export const FixableAdvisories = ({ counts: { fixed, exploited } }: { counts: AffectedCounts }) => (
+  <State tone={exploited > 0 ? "bad" : "warn"}>
+    {counted(fixed, "fixable advisory", "fixable advisories")}
+    {exploited > 0 && `, ${number(exploited)} exploited`}
+  </State>
 );

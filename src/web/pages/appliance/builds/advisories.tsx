@@ -75,7 +75,7 @@ const Row = ({
     <tr>
       <th scope="row" class="breaks">
         {id.startsWith("CVE-") ? <a href={`https://www.cve.org/CVERecord?id=${id}`}>{id}</a> : id}{" "}
-        {state !== "fixed" && <Badge>{words[state]}</Badge>} {isExploited && <Badge>exploited</Badge>}
+        {state !== "fixed" && <Badge>{words[state]}</Badge>} {isExploited && <Badge tone="bad">exploited</Badge>}
       </th>
       <td data-label="Source package" class="breaks">
         {source}
