@@ -14,7 +14,7 @@ export interface WantedDisk {
   folder: string;
   signed: Verified;
   keys: readonly PinnedKey[];
-  /** An earlier image or its disk. Undefined: one in the folder. */
+  /** An earlier image or its disk; undefined if the folder is searched for one. */
   from: string | undefined;
   /** The addresses of the older images, newest first. */
   older: AsyncIterable<string>;

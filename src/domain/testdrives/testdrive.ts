@@ -147,7 +147,7 @@ export async function claimTestdrive(
   { env, db }: Services<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
   agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
   { incarnation, nonce, isRepeated, ...offer }: TestdriveClaimRequest,
-  /** Makes sessions that check images, one after the other. They come after those of people. Undefined: none. */
+  /** Makes sessions that check images, one after the other. They come after those of people; undefined if the agent checks none. */
   checks?: () => AsyncIterable<Testdrive>,
 ): Promise<TestdriveClaim | undefined> {
   if (agent.drainedAt !== null) return undefined;

@@ -38,7 +38,7 @@ type CheckField = Exclude<keyof Check, "kind">;
 
 interface KindOfCheck {
   label: string;
-  /** The fields that it uses, each with its value if it is left out. Undefined: it must be given. */
+  /** The fields that it uses, each with its value if it is left out; undefined if it must be given. */
   fields: Partial<Record<CheckField, string | number | undefined>>;
   /** Fields that it may have, but need not. */
   mayLack?: readonly CheckField[];

@@ -1,4 +1,4 @@
-/** The head of an appliance's pages, and their first. */
+/** The head of an appliance's pages, and the first of these pages. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
