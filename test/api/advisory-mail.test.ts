@@ -12,6 +12,7 @@ import { alarmOf, moveClock, receiver } from "../support/webhooks.ts";
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const MAIL_URL = "https://mail.test/emails";
+const { BASE_URL: usual } = env;
 const sender = { MAIL_URL, MAIL_FROM: "kiln@example.org", MAIL_TOKEN: "secret", BASE_URL: "https://kiln.test" };
 
 let tux: Client;
@@ -36,7 +37,7 @@ const wants = async () => {
   return account.mails_advisories;
 };
 
-/** Sets variables of the object, whose service otherwise sends no mail. */
+/** Sets variables of the object, whose service otherwise sends no mail. Its `env` is that of all test files. */
 const give = (variables: object) =>
   runInDurableObject(objectOf(tux), (events) => void Object.assign(Reflect.get(events, "env"), variables));
 
@@ -94,7 +95,7 @@ describe("a mail", () => {
     await ask("PUT", "/account/mail?advisories=true");
     await give(sender);
   });
-  afterEach(() => give({ MAIL_URL: "", MAIL_FROM: "", MAIL_TOKEN: undefined, BASE_URL: env.BASE_URL }));
+  afterEach(() => give({ MAIL_URL: "", MAIL_FROM: "", MAIL_TOKEN: undefined, BASE_URL: usual }));
 
   it("has the news of a day, and comes once a day", async () => {
     const { posted } = receiver(MAIL_URL);
