@@ -1,5 +1,3 @@
-import type { Fetch } from "#domain/outside";
-
 /** How one attempt went: the receiver's status, or why there was none. */
 export type Outcome = { status: number } | { problem: string };
 
@@ -14,7 +12,7 @@ const postWithinMs = 10_000;
 
 /** A redirect is a failure and is not followed, because it could lead to an address that the owner did not choose. */
 export async function post(
-  fetchFrom: Fetch,
+  fetchFrom: (url: string, init: RequestInit) => Promise<Response>,
   url: string,
   { headers, body }: { headers: Record<string, string>; body: string },
 ): Promise<Outcome> {
