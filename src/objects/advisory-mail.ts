@@ -20,7 +20,7 @@ const tables = [
 
 type Turn = { sentAt: number | null; nextAt: number | null; triedAt: number | null; attempts: number };
 
-/** What is mailed to an account about its images: the latest news of each image, until one mail has them all. */
+/** The mail to an account about its images. Keeps the latest news of each image until a mail with all of them is sent. */
 export class AdvisoryMail {
   readonly #sql: SqlStorage;
   readonly #env: MailEnv & Pick<Env, "DB">;
@@ -31,7 +31,7 @@ export class AdvisoryMail {
     bringTables(sql, "mail", tables);
   }
 
-  /** Whom an event is mailed to. Few events are mailed, so most cost no query. */
+  /** The account that an event is mailed to. Few events are mailed, so most cost no query. */
   async receiverOf({ event }: Pick<Announcement, "event">, owner: string): Promise<Account | undefined> {
     if (event !== "image.affected" || !sendsMail(this.#env)) return undefined;
     return await findMailedAccount(openDatabase(this.#env.DB), owner);

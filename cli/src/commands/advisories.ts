@@ -43,7 +43,8 @@ function shown(paint: Painter, { known, advisories: listed, feeds, ...counts }: 
     ...(rows.length > 0
       ? [table(paint, ["ADVISORY", "STATE", "SOURCE", "INSTALLED", "FIXED", "YOU STATE"], rows)]
       : []),
-    `${counts.fixed} fixed in an update${counts.exploited > 0 ? ` (${counts.exploited} exploited)` : ""}, ${counts.open} not fixed yet, ${counts.undetermined} not examined yet, ` +
+    `${counts.fixed} fixed in an update${counts.exploited > 0 ? ` (${counts.exploited} exploited)` : ""}, ` +
+      `${counts.open} not fixed yet, ${counts.undetermined} not examined yet, ` +
       `${counts.unimportant} unimportant.`,
     ...feeds.map(({ name, origin, read_at: at, problem }) =>
       visible(`${name}: ${at ? `${origin}, read ${moment(at)}` : "never read"}${problem ? `. ${problem}` : ""}`),
