@@ -95,6 +95,12 @@ const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] 
   },
 });
 
+/** Tests that ask a whole service over HTTP. */
+const overHttp = {
+  globalSetup: ["test/acceptance/support/shared-services.ts"],
+  setupFiles: ["test/acceptance/support/fresh-connections.ts"],
+};
+
 export default defineConfig({
   root,
   test: {
@@ -126,7 +132,7 @@ export default defineConfig({
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
           exclude: guestTests,
-          globalSetup: ["test/acceptance/support/shared-services.ts"],
+          ...overHttp,
           // Real builds: while one file waits, another can use the processor.
           maxWorkers: 2,
           ...patience,
@@ -139,7 +145,7 @@ export default defineConfig({
         test: {
           name: "guests",
           include: guestTests,
-          globalSetup: ["test/acceptance/support/shared-services.ts"],
+          ...overHttp,
           exclude: (process.env[notRun] ?? "").split(",").filter(Boolean),
           // Whole builds in emulated machines: each uses a processor for minutes.
           maxWorkers: 2,
