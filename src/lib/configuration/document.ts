@@ -17,7 +17,8 @@ import {
   words,
 } from "#lib/wire/field";
 import { autostart, check, database, user } from "#lib/configuration/lists";
-import { lvm, settings } from "#lib/configuration/settings";
+import { lvm } from "#lib/configuration/division";
+import { settings } from "#lib/configuration/settings";
 import * as leaves from "#lib/wire/leaf";
 import { document } from "#lib/wire/shape";
 import { anyPartOf } from "#lib/wire/variants";

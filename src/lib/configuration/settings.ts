@@ -1,6 +1,5 @@
 import { fileSystems } from "#lib/contract/file-systems";
-import { volume } from "#lib/configuration/lists";
-import { bool, countedOf, fields, inside, int, megabytes, oneOf, text } from "#lib/wire/field";
+import { bool, fields, int, megabytes, oneOf, text } from "#lib/wire/field";
 import { readSize } from "#lib/wire/leaf";
 import type { XmlNode } from "#lib/wire/read-xml";
 
@@ -19,9 +18,6 @@ export const diskEncryptions = ["none", "passphrase", "tpm", "tang"] as const;
 
 /** The place of a machine's swap space. */
 const swapPlaces = ["file", "partition"] as const;
-
-/** How a disk is divided. */
-export const divisions = ["lvm", "partitions"] as const;
 
 /** When a version may be published. */
 const publishConditions = ["always", "checked"] as const;
@@ -244,42 +240,6 @@ export const settings = fields({
       page: "startup",
       hint: "Such as net.ifnames=0. The consoles of the screen and of the serial line are always there.",
     }),
-});
-
-/** Volumes stay stored while LVM is off, but are not shown. */
-const isEnabled = ({ enabled }: { enabled: boolean }) => enabled;
-
-export const lvm = fields({
-  enabled: bool("enabled", true).asked("Divide the disk", {
-    page: "machine",
-    hint: "Directories such as /home and /var get a space of their own.",
-  }),
-  kind: oneOf("kind", divisions, "lvm")
-    .inXmlWhen(() => false) // see above
-    .when(isEnabled)
-    .initially("lvm")
-    .asked("Divide it into", {
-      page: "machine",
-      hint: "Volumes need the package lvm2. Partitions need nothing, and the root takes the rest of a larger disk.",
-      options: [
-        ["lvm", "volumes (LVM)"],
-        ["partitions", "partitions"],
-      ],
-      usedWith: "lvm",
-    }),
-  volume_group: text("volumeGroup", "roomVG")
-    .when(isEnabled)
-    // Names that vgcreate accepts, short enough for the device mapper together with the name of a volume.
-    .like(
-      /^((?!\.{1,2}$)[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,62})?$/,
-      "must be 1 to 63 of a-z, A-Z, 0-9, _ + . -, and not begin with -",
-    )
-    .asked("Name of the volume group", {
-      page: "machine",
-      hint: "Of LVM: 1 to 63 letters, digits, and _ + . -",
-      usedWith: "lvm",
-    }),
-  volumes: inside("volumes", countedOf("volume", volume)).unlessEmpty().when(isEnabled),
 });
 
 /** Gigabytes, rounded up, as the API shows the size of a disk. */

@@ -1,6 +1,6 @@
 import { anySettings } from "../../support/any-settings.ts";
 import { sshKeys } from "../../support/ssh-keys.ts";
-import { divisions } from "#lib/configuration/settings";
+import { divisions } from "#lib/configuration/division";
 import { imageTypes } from "#lib/contract/index";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { keyboardLayouts } from "#lib/kiwi/keytables";
