@@ -25,10 +25,10 @@ const newer = (name: string, security: boolean) => ({
   repository: "Debian",
 });
 
-function offer(packages: object[], state = "current"): void {
+function offer(packages: object[], state = "current", more: object = {}): void {
   const counts = { newer: packages.length, security: 0, unlisted: 2 };
   const repositories = [{ id: 3, name: "Debian", state }];
-  const updates = { build_id: 7, appliance_id: 1, version: "0.0.1", ...counts, packages, repositories };
+  const updates = { build_id: 7, appliance_id: 1, version: "0.0.1", ...counts, packages, repositories, ...more };
   service.answers["/api/v2/user/builds/7/updates"] = { updates };
 }
 
@@ -41,6 +41,12 @@ it("lists newer versions, and ends with 2", async () => {
   expect(stdout).toMatch(/^PACKAGE +INSTALLED +AVAILABLE +KIND +REPOSITORY\n/);
   expect(stdout).toMatch(/\nbash +1\.0-1 +1\.0-2 +Debian\ncurl +1\.0-1 +1\.0-2 +security +Debian\n/);
   expect(stdout).toContain("do not have 2 installed packages.");
+});
+
+it("says until when an automatic build waits", async () => {
+  offer([newer("curl", true)], "current", { automatic_build_waits_until: "2026-03-07T02:00:00Z" });
+  const { stdout } = await machine.kiln(["outdated", "7"]);
+  expect(stdout).toContain("The next automatic build waits until 2026-03-07 02:00 UTC.");
 });
 
 it("lists only security updates on request", async () => {

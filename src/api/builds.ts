@@ -55,7 +55,9 @@ const listUpdates = call("GET /builds/{build_id}/updates", {
     "newer counts them, and security those with a newer version in a security repository. unlisted counts packages that are in " +
     "none of the appliance's repositories now. If a repository's state is unknown, Kiln cannot compare its " +
     "packages; if it is stale, its last refresh failed. " +
-    "automatic_build is the last one that the service has made or refused for the appliance (automatic_builds).",
+    "automatic_build is the last one that the service has made or refused for the appliance (automatic_builds), " +
+    "and automatic_build_waits_until says when the next one may begin, if the image is outdated and it must wait " +
+    "(automatic_builds_at).",
   ids,
   answer: buildUpdates,
   refuses: ["build_not_found"],

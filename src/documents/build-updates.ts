@@ -42,5 +42,6 @@ export const buildUpdates = document(
     packages: inside("updates", arrayOf("package", update)),
     repositories: inside("repositories", arrayOf("repository", repository)),
     automatic_build: inside("automaticBuild", automaticBuild).optional(),
+    automatic_build_waits_until: time("automaticBuildWaitsUntil", "2026-03-07T02:00:00Z").optional(),
   }),
 );

@@ -131,6 +131,12 @@ const badValues: [string, string][] = [
     `<settings><updates_reboot_at>${time}</updates_reboot_at></settings>`,
     "settings/updates_reboot_at",
   ]),
+  ...["02:00", "2:00-5:00", "02:00-02:00", "24:00-02:00", "sat02:00-05:00", "sat, sun 02:00-05:00"].map(
+    (window): [string, string] => [
+      `<settings><automatic_builds_at>${window}</automatic_builds_at></settings>`,
+      "settings/automatic_builds_at",
+    ],
+  ),
   ...[
     "https://tang",
     "tang:7500",

@@ -73,11 +73,16 @@ describe("forStranger", () => {
 
   it("leaves builds and the reading of uploads to the new owner", async () => {
     const { stored } = await storedFull();
-    const settings = { ...stored.settings, automaticBuilds: "all" as const, updateUploads: true };
+    const settings = {
+      ...stored.settings,
+      automaticBuilds: "all" as const,
+      automaticBuildsAt: "02:00-05:00",
+      updateUploads: true,
+    };
 
     const clone = await forStranger(env, { ...stored, settings }, undefined);
 
-    expect(clone.settings).toMatchObject({ automaticBuilds: "never", updateUploads: false });
+    expect(clone.settings).toMatchObject({ automaticBuilds: "never", automaticBuildsAt: "", updateUploads: false });
   });
 
   it("makes new passwords if the template no longer exists", async () => {

@@ -30,6 +30,7 @@ const notInDescription = new Set([
   "settings.publicClonable",
   "settings.publishWhen",
   "settings.automaticBuilds",
+  "settings.automaticBuildsAt",
   "settings.updateUploads",
   ...Object.keys(full.checks[0] ?? {}).map((name) => `checks.0.${name}`),
 ]);
@@ -50,6 +51,7 @@ const others: Record<string, unknown> = {
   "settings.updatesRebootAt": "05:00",
   "settings.publishWhen": "always",
   "settings.automaticBuilds": "all",
+  "settings.automaticBuildsAt": "05:00-06:00",
   "checks.0.kind": "console_text",
 };
 

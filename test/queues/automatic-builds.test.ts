@@ -27,7 +27,9 @@ const fix = ["base-files 12.4+deb12u13"];
 let tux: Client;
 let mirror: Awaited<ReturnType<typeof loadDebian>>;
 let applianceId: number;
+let presentHour: number;
 beforeEach(async () => {
+  presentHour = Math.floor(Date.now() / hourMs) * hourMs;
   tux = await signedIn();
   await createAppliance(tux); // loads the templates
   mirror = await loadDebian();
@@ -199,6 +201,65 @@ describe("an appliance", () => {
     await look();
     expect(await builds()).toEqual([]);
     expect(await watch()).toMatchObject({ automaticState: "refused", automaticMessage: expect.stringMatching(/./) });
+  });
+});
+
+/** An hour that begins this many hours after the present one. */
+const windowIn = (hours: number) => `${hourOf(hourIn(hours))}-${hourOf(hourIn(hours + 1))}`;
+const hourOf = (at: number) => new Date(at).toISOString().slice(11, 16);
+/** The start of the hour that is this many hours after the present one. */
+const hourIn = (hours: number) => presentHour + hours * hourMs;
+const outdated = async (window: string) => {
+  await configure({ settings: { automatic_builds: "security", automatic_builds_at: window } });
+  const buildId = await startBuild(tux, applianceId);
+  await finish(buildId);
+  await mirror.publish({ security: fix });
+  return buildId;
+};
+const waits = async (buildId: number) => {
+  const answer = await tux.get(`/builds/${buildId}/updates`, { headers: { accept: "application/json" } });
+  return (await answer.json<{ updates: { automatic_build_waits_until?: string } }>()).updates
+    .automatic_build_waits_until;
+};
+
+describe("with a window", () => {
+  it("waits for it, says until when, and begins in it", async () => {
+    const buildId = await outdated(windowIn(3));
+    await look();
+    expect(await builds()).toEqual([]);
+    expect(Date.parse((await waits(buildId)) ?? "")).toBe(hourIn(3));
+
+    await look(hourIn(3) - Date.now());
+    await theBuild();
+    expect(await waits(buildId)).toBeUndefined();
+  });
+
+  it("looks again when it opens", async () => {
+    await outdated(windowIn(1));
+    await look(hourIn(1) - Date.now() - 60_000);
+    expect((await watch())?.lookAt.getTime()).toBe(hourIn(1));
+  });
+
+  it("waits for the next one if nobody looked in it", async () => {
+    await outdated(windowIn(3));
+    await look(hourIn(4) - Date.now());
+    expect(await builds()).toEqual([]);
+    await look(hourIn(27) - Date.now());
+    await theBuild();
+  });
+
+  it("begins at once if it is changed to the present, or removed", async () => {
+    await outdated(windowIn(3));
+    await look();
+    await configure({ settings: { automatic_builds_at: "" } });
+    expect((await watch())?.lookAt.getTime()).toBeLessThanOrEqual(Date.now());
+    await look();
+    await theBuild();
+  });
+
+  it("does not hold up a person's build", async () => {
+    await outdated(windowIn(3));
+    expect(await startBuild(tux, applianceId)).toBeGreaterThan(0);
   });
 });
 

@@ -718,6 +718,7 @@ interface BuildUpdates {
       message: string;
       began_at: string;
     };
+    automatic_build_waits_until?: string;
   };
 }
 
@@ -842,6 +843,7 @@ interface Configuration {
       public_clonable: boolean;
       publish_when?: "always" | "checked";
       automatic_builds?: "never" | "security" | "all";
+      automatic_builds_at?: string;
       runlevel: number;
       automatic_login?: string;
       ssh_passwords?: string;
@@ -986,6 +988,7 @@ interface Definition {
         public_clonable: boolean;
         publish_when?: "always" | "checked";
         automatic_builds?: "never" | "security" | "all";
+        automatic_builds_at: string;
         runlevel: number;
         automatic_login: string;
         ssh_passwords: string;
@@ -1631,6 +1634,7 @@ interface Settings {
   public_clonable?: boolean;
   publish_when?: "always" | "checked";
   automatic_builds?: "never" | "security" | "all";
+  automatic_builds_at?: string;
   runlevel?: number;
   automatic_login?: string;
   ssh_passwords?: string;

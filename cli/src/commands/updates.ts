@@ -2,7 +2,7 @@ import type { AnswerOf } from "../client/client.ts";
 import { command, flag } from "../command.ts";
 import type { Exit } from "../complaint.ts";
 import type { Painter } from "../output/painter.ts";
-import { count, table, visible } from "../output/table.ts";
+import { count, moment, table, visible } from "../output/table.ts";
 import { buildId } from "../resolve.ts";
 
 type Updates = AnswerOf<"listUpdates">["updates"];
@@ -32,7 +32,7 @@ function exitOf({ packages, repositories }: Updates): Exit {
 
 function shown(
   paint: Painter,
-  { packages, repositories, unlisted, automatic_build: automatic }: Updates,
+  { packages, repositories, unlisted, automatic_build: automatic, automatic_build_waits_until: until }: Updates,
   what: string,
 ): string {
   const rows = packages.map((one) => [
@@ -47,6 +47,7 @@ function shown(
     ...(unlisted > 0 ? [`The repositories of the appliance do not have ${count(unlisted, "installed package")}.`] : []),
     ...repositories.flatMap(({ name, state }) => (state === "current" ? [] : [`${name}: ${why[state]}`])),
     ...(automatic ? [`${automaticWords[automatic.state]}: ${automatic.message}`] : []),
+    ...(until === undefined ? [] : [`The next automatic build waits until ${moment(until)} UTC.`]),
   ];
   return [rows.length > 0 ? list : `The repositories have no ${what}.`, ...notes.map(visible)].join("\n");
 }

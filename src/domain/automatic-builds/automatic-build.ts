@@ -1,14 +1,14 @@
 import type { Services } from "#domain/services";
 import { decide, packagesIn } from "#domain/automatic-builds/decide";
 import { advanceBuild } from "#domain/automatic-builds/advance";
+import { nextBegin } from "#domain/automatic-builds/next";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { beginAutomaticBuild, endAutomaticBuild, refuseAutomaticBuild, type Watch } from "#storage/watches";
 
 const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+const dayMs = 24 * 60 * minuteMs;
 /** How often Kiln looks at an appliance that follows updates. */
 const followedEveryMs = 5 * minuteMs;
 /** An automatic build that has not ended after this time has failed. */
@@ -33,7 +33,12 @@ export async function buildOutdated(services: Services, looked: Looked, now: num
   if (watch.automaticState === "building") return await advance(services, { appliance, watch }, now);
   const { automaticBuilds: follows } = configurationOf(appliance).settings;
   if (follows === "never") return now + dayMs;
-  const begun = mayBegin(looked, now) ? await begin(services, looked, now) : undefined;
+  const [image] = looked.newest;
+  if (!image) return now + followedEveryMs;
+  const from = nextBegin({ ...looked, newestVersion: image.version }, now);
+  // So a window is not missed that is shorter than the time between two looks.
+  if (from > now) return Math.min(from, now + followedEveryMs);
+  const begun = await begin(services, looked, now);
   return begun ? await advance(services, { appliance, watch: begun }, now) : now + followedEveryMs;
 }
 
@@ -49,24 +54,6 @@ async function advance(
   if (!ended) return now + minuteMs;
   await endAutomaticBuild(services.db, watch, ended);
   return now + followedEveryMs;
-}
-
-/**
- * After an automatic build, the next one begins a day later. One that failed or was refused is tried again when something has
- * changed that may help, and otherwise after a day, too.
- */
-function mayBegin({ appliance, watch, newest, contents }: Looked, now: number): boolean {
-  const { automaticState: state, automaticAt, automaticContents, automaticEditedAt, automaticFrom } = watch;
-  const [image] = newest;
-  if (!image) return false;
-  const age = now - (automaticAt?.getTime() ?? 0);
-  if (state === null || age >= dayMs) return true;
-  if (state === "done") return false;
-  const hasChanged =
-    contents !== automaticContents ||
-    image.version !== automaticFrom ||
-    appliance.lastEditedAt.getTime() !== automaticEditedAt?.getTime();
-  return hasChanged && (state === "refused" || age >= hourMs);
 }
 
 /** The watch with the automatic build that has begun. Undefined if there is none, or if another run has begun it. */

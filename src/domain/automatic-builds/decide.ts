@@ -39,11 +39,21 @@ async function wantedUpdates(
   appliance: Appliance,
   newest: readonly Build[],
 ): Promise<Map<string, PackageUpdate>> {
-  const { automaticBuilds: follows } = configurationOf(appliance).settings;
   const lists = await Promise.all(newest.map(({ uid }) => findUpdates(env.BLOBS, uid)));
-  const all = lists.flatMap((found) => found?.updates ?? []);
-  const wanted = follows === "never" ? [] : all.filter(({ isSecurity }) => isSecurity || follows === "all");
+  const wanted = followed(
+    appliance,
+    lists.flatMap((found) => found?.updates ?? []),
+  );
   return new Map(wanted.map((one) => [one.name, one]));
+}
+
+/** The updates for which the appliance is built again. */
+export function followed(
+  appliance: Pick<Appliance, "configuration">,
+  updates: readonly PackageUpdate[],
+): PackageUpdate[] {
+  const { automaticBuilds: follows } = configurationOf(appliance).settings;
+  return follows === "never" ? [] : updates.filter(({ isSecurity }) => isSecurity || follows === "all");
 }
 
 const inputIsGone = ({ version }: Build) => `What version ${version} was built from is no longer stored.`;

@@ -67,7 +67,8 @@ export async function changeConfiguration(
     const saved = await saveConfiguration(db, { read, columns, maxBytes, removedFiles });
     if (saved) {
       // Otherwise Kiln would begin to follow updates up to a day later.
-      if (to.automaticBuilds !== from.automaticBuilds) await lookBy(db, appliance.id, new Date());
+      if (to.automaticBuilds !== from.automaticBuilds || to.automaticBuildsAt !== from.automaticBuildsAt)
+        await lookBy(db, appliance.id, new Date());
       return { ...after, id: appliance.id };
     }
     const configurationBytes = storedBytesOf(configuration) - storedBytesOf(read.configuration);

@@ -77,7 +77,12 @@ export async function forStranger(
   });
   const users = known.users.map((user) => ({ ...user, sshKeys: [] }));
   // The new owner decides what is built, and who may read uploads.
-  const settings = { ...known.settings, automaticBuilds: "never" as const, updateUploads: false };
+  const settings = {
+    ...known.settings,
+    automaticBuilds: "never" as const,
+    automaticBuildsAt: "",
+    updateUploads: false,
+  };
   return await encryptedIfClear(env, { ...known, users, settings });
 }
 

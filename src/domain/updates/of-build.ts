@@ -6,6 +6,7 @@ import { knowledgeOf, type Knowledge } from "#domain/repositories/knowledge";
 import { installable } from "#domain/software/resolution-request";
 import { newerPackages } from "#domain/updates/newer-packages";
 import { lastAutomaticBuildOf, type LastAutomaticBuild } from "#domain/automatic-builds/last";
+import { waitsUntil } from "#domain/automatic-builds/waits";
 import { rest } from "#lib/loop/pace";
 import { packageTypeOfRepository } from "#model/catalogue";
 import type { ImageUpdates, PackageUpdate } from "#model/image-updates";
@@ -31,6 +32,8 @@ export interface BuildUpdates {
   repositories: (Repository & { knowledge: Knowledge })[];
   /** The last automatic build of the appliance. Undefined if there was none. */
   automaticBuild: LastAutomaticBuild | undefined;
+  /** Until when the next automatic build waits. Undefined if there will be none, or if it may begin now. */
+  automaticBuildWaitsUntil: Date | undefined;
 }
 
 type Asked = Services<Pick<Env, "BLOBS">>;
@@ -63,6 +66,7 @@ export async function updatesOf(
     lookedAt: new Date(found.lookedAt),
     repositories: repositories.map((one) => ({ ...one, knowledge: knowledgeOf(one) })),
     automaticBuild: watch && lastAutomaticBuildOf(watch),
+    automaticBuildWaitsUntil: await waitsUntil(db, { appliance, watch, build, found }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { fileSystems } from "#lib/contract/file-systems";
+import { weeklyWindow } from "#lib/configuration/weekly-window";
 import { bool, fields, int, megabytes, oneOf, text } from "#lib/wire/field";
 import { readSize } from "#lib/wire/leaf";
 import type { XmlNode } from "#lib/wire/read-xml";
@@ -108,6 +109,16 @@ export const settings = fields({
         ["security", "for security updates"],
         ["all", "for all newer versions"],
       ],
+    })
+    .notImported("The service builds it, and not the image."),
+  automatic_builds_at: text("automaticBuildsAt", "sat,sun 02:00-05:00")
+    .unlessEmpty()
+    .inXmlWhen(() => false) // see above
+    .initially("")
+    .like(weeklyWindow.pattern, weeklyWindow.why)
+    .asked("It begins to build them at", {
+      page: "checks",
+      hint: "Days and hours in UTC, such as sat,sun 02:00-05:00 or mon-fri 22:00-04:00. Empty: at any time.",
     })
     .notImported("The service builds it, and not the image."),
   runlevel: int("runlevel", 3)

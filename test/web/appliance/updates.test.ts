@@ -61,6 +61,21 @@ it("shows newer packages and security updates of the newest image, and builds it
   expect(running.running_build).toMatchObject({ version: "0.0.2", state: "queued" });
 });
 
+it("says until when an automatic build waits", async () => {
+  const id = await built("1~deb12u1");
+  const tomorrow = new Date(Date.now() + 24 * 60 * 60_000);
+  const day = tomorrow.toUTCString().slice(0, 3).toLowerCase();
+  const settings = { automatic_builds: "security", automatic_builds_at: `${day} 02:30-05:00` };
+  const sent = JSON.stringify({ configuration: { settings } });
+  expect((await tux.put(`/appliances/${applianceId}/configuration`, sent, "application/json")).status).toBe(200);
+  expect(textOf(await page(), `#updates-${id}`)).not.toContain("waits");
+
+  await mirror.publish({ security: ["apache2 2.4.66-1~deb12u1"] });
+
+  const until = `${tomorrow.toISOString().slice(0, 10)} 02:30 UTC`;
+  expect(textOf(await page(), `#updates-${id}`)).toContain(`The next automatic build waits until ${until}.`);
+});
+
 const list = () => pageOf(firefox.get("/appliances"));
 
 it("shows in the list of appliances how many security updates an image lacks", async () => {

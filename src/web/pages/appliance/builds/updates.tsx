@@ -9,7 +9,7 @@ import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
 import { Moment } from "../../../parts/moment.tsx";
 import { Badge, State } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
-import { counted } from "../../../parts/words.ts";
+import { counted, exactTime } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
 import type { Builds } from "./shown-builds.ts";
 import { nameOf } from "./names.ts";
@@ -97,6 +97,9 @@ export const Updates = ({ build, seen }: UpdatesProps) => {
       )}
       {updates.length > 0 && <Packages found={found} build={build} />}
       {found.automaticBuild && <LastAutomaticBuild build={found.automaticBuild} />}
+      {found.automaticBuildWaitsUntil && (
+        <p class="small-text">The next automatic build waits until {exactTime(found.automaticBuildWaitsUntil)}.</p>
+      )}
     </section>
   );
 };

@@ -1,0 +1,18 @@
+import type { WeeklyWindow } from "#lib/configuration/weekly-window";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** When the window opened that contains this time, or when it opens next. */
+export function openingAt({ days, opens, length }: WeeklyWindow, at: number): number {
+  const today = Math.floor(at / dayMs) * dayMs;
+  // The one of yesterday may still be open, and the next one is at most a week away.
+  for (let day = today - dayMs; ; day += dayMs) {
+    const from = day + opens * minuteMs;
+    if (days.has(new Date(day).getUTCDay()) && at < from + length * minuteMs) return from;
+  }
+}
+
+/** The first time in the window that is not before this one. Without a window, every time is in it. */
+export const inWindow = (window: WeeklyWindow | undefined, at: number): number =>
+  window ? Math.max(at, openingAt(window, at)) : at;
