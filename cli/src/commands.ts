@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { account } from "./commands/account.ts";
 import { advisories } from "./commands/advisories.ts";
 import { appliances } from "./commands/appliances.ts";
 import { builds } from "./commands/builds.ts";
@@ -49,6 +50,7 @@ const allButMcp: readonly Command[] = [
   ...channels,
   ...events,
   ...tokens,
+  ...account,
   ...completion,
 ];
 
@@ -57,6 +59,7 @@ export const commands: readonly Command[] = [...allButMcp, ...mcpFor(allButMcp)]
 
 /** The subject of all commands with the same first word. */
 export const groups: Readonly<Record<string, string>> = {
+  account: "What you have chosen for your account",
   channel: "Addresses of published images that last",
   config: "The settings of an appliance",
   log: "The public log of published images",

@@ -96,6 +96,7 @@ const uses: [string, number, string, string][] = [
   ["file add First nothere", 64, "nothere is not a file.", "Name a file on this machine"],
   ["repo add First main", 64, "main is not the id of a repository.", "The lists show them."],
   ["token add nightly everything", 64, "There is no scope everything.", "The scopes are read, build, publish."],
+  ["account mail perhaps", 64, "Mail is on or off, not perhaps.", "Use one of them."],
   ["token remove 7", 9, "Invalid appliance id.", "`kiln token list` shows the ids."],
   ["gallery show 7", 9, "It is not published.", "`kiln gallery search TEXT` lists what is published."],
   ["cancel 12", 1, "Build 12 has already ended: finished.", "kiln delete-build"],

@@ -60,6 +60,7 @@ export const general: CallGroup = {
     call("PUT /account/mail", {
       name: "setMail",
       ...byKey,
+      audit: { event: "mail.changed" },
       summary: "Choose whether Kiln mails you",
       details:
         "Advisories about your images that an update fixes, to the email address of the account: once a day at most, and within " +

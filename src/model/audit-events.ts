@@ -4,6 +4,7 @@ export const auditEvents = [
   "key.renewed",
   "password.changed",
   "ssh_keys.changed",
+  "mail.changed",
   "token.created",
   "token.revoked",
   "session.started",

@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, isNull, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, ne, sql, type SQL } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
 import { fromJson, prepared, type Database } from "./db.ts";
 import { accounts, appliances } from "./schema.ts";
@@ -61,7 +61,8 @@ export async function saveOperator(db: Database, accountId: number, isOperator: 
 }
 
 export async function saveMailsAdvisories(db: Database, accountId: number, mailsAdvisories: boolean): Promise<void> {
-  await db.update(accounts).set({ mailsAdvisories }).where(eq(accounts.id, accountId));
+  const isOther = and(eq(accounts.id, accountId), ne(accounts.mailsAdvisories, mailsAdvisories));
+  await db.batch([db.update(accounts).set({ mailsAdvisories }).where(isOther), ...entryOfAct(db)]);
 }
 
 /** Whom the advisories about an account's images are mailed to; undefined if it wants no mail, is locked or was removed. */

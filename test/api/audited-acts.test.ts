@@ -32,6 +32,9 @@ const asSeen = async (answer: Promise<Response>) => {
   return new Response(null, { status: status === 303 ? 200 : status });
 };
 
+const mailPath = "/api/v2/user/account/mail";
+const wantsMail = (tux: Client) => columnOf("mails_advisories", tux);
+
 interface Act {
   /** The call. */
   act: () => Promise<Response>;
@@ -86,6 +89,16 @@ const acts: Record<string, (tux: Client) => Promise<Act>> = {
       act: () => asSeen(firefox.post("/account/ssh_keys", form)),
       seen: () => countOf("account_ssh_keys", `account_id = ${tux.accountId}`),
     };
+  },
+  "mail.changed": async (tux) => {
+    await env.DB.prepare("UPDATE accounts SET mails_advisories = 1 WHERE id = ?").bind(tux.accountId).run();
+    return { act: () => asOwner(tux, "PUT", mailPath, { advisories: "false" }), seen: () => wantsMail(tux) };
+  },
+  "mail.changed on a page": async (tux) => {
+    await env.DB.prepare("UPDATE accounts SET mails_advisories = 1 WHERE id = ?").bind(tux.accountId).run();
+    const firefox = browserWith((await sessionOf(tux)).secret);
+    const form = { form_token: await firefox.formToken() };
+    return { act: () => asSeen(firefox.post("/account/mail", form)), seen: () => wantsMail(tux) };
   },
   "password.changed": async (tux) => ({
     act: () => asOwner(tux, "PUT", "/api/v2/user/account/password", { password, new_password: "battery staple" }),

@@ -565,7 +565,7 @@ interface AuditLog {
   audit_log: readonly {
     id: number;
     at: string;
-    event: "sign_in.failed" | "key.renewed" | "password.changed" | "ssh_keys.changed" | "token.created" | "token.revoked" | "session.started" | "session.revoked" | "appliance.shared" | "appliance.unshared" | "version.published" | "version.unpublished" | "channel.changed" | "channel.removed" | "vex.stated" | "vex.withdrawn" | "account.created" | "account.locked" | "account.unlocked" | "account.removed" | "quota.changed" | "operator.added" | "operator.removed" | "operator.called" | "agent.registered" | "agent.removed" | "agent.drained" | "agent.resumed" | "agent.started" | "agent.lost";
+    event: "sign_in.failed" | "key.renewed" | "password.changed" | "ssh_keys.changed" | "mail.changed" | "token.created" | "token.revoked" | "session.started" | "session.revoked" | "appliance.shared" | "appliance.unshared" | "version.published" | "version.unpublished" | "channel.changed" | "channel.removed" | "vex.stated" | "vex.withdrawn" | "account.created" | "account.locked" | "account.unlocked" | "account.removed" | "quota.changed" | "operator.added" | "operator.removed" | "operator.called" | "agent.registered" | "agent.removed" | "agent.drained" | "agent.resumed" | "agent.started" | "agent.lost";
     by?: string;
     address?: string;
     count: number;

@@ -1,6 +1,6 @@
 import type { AnswerOf } from "../client/client.ts";
 import { command, value } from "../command.ts";
-import { Complaint } from "../complaint.ts";
+import { onOrOff } from "../on-or-off.ts";
 import type { Painter } from "../output/painter.ts";
 import { moment, table } from "../output/table.ts";
 import { applianceId } from "../resolve.ts";
@@ -25,13 +25,12 @@ export const channels = [
     },
     examples: ["kiln channel set First stable --version 0.0.2", "kiln channel set First testing --automatic on"],
     act: async ({ client, show, paint }, { appliance, channel, version, automatic }) => {
-      if (automatic !== undefined && !(automatic in switches))
-        throw new Complaint("misused", `--automatic is on or off, not ${automatic}.`, "Use one of them.");
+      const isAutomatic = automatic === undefined ? undefined : onOrOff(automatic, "--automatic");
       const answer = await client.call("changeChannel", {
         appliance_id: await applianceId(client, appliance),
         channel,
         version,
-        automatic: automatic === undefined ? undefined : switches[automatic],
+        automatic: isAutomatic,
       });
       show(answer, () => shown(paint, answer));
     },
@@ -45,8 +44,6 @@ export const channels = [
     },
   }),
 ];
-
-const switches: Readonly<Record<string, boolean>> = { on: true, off: false };
 
 function shown(paint: Painter, { channels: all }: AnswerOf<"listChannels">): string {
   const rows = all.flatMap(({ name, version = "none", automatic, moved_at, images }) => {

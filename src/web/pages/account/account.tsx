@@ -43,7 +43,8 @@ export const accountPages = factory
       fields: z.object({ advisories: flag.default(false) }),
       again: showAccount,
       act: async ({ advisories }) => {
-        await setAdvisoryMail({ env: c.env, db: c.var.db }, c.var.account, advisories);
+        const db = auditedPage(c, { event: "mail.changed" });
+        await setAdvisoryMail({ env: c.env, db }, c.var.account, advisories);
         const text = advisories ? "Advisories are mailed to you." : "Advisories are no longer mailed to you.";
         return { to: accountPath, result: { text } };
       },

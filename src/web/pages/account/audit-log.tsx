@@ -90,6 +90,7 @@ const sentences: Record<AuditEvent, (detail: AuditDetail) => string> = {
   "key.renewed": () => "The API key was renewed",
   "password.changed": () => "The password was changed",
   "ssh_keys.changed": () => "The SSH keys were changed",
+  "mail.changed": () => "Mail about advisories was turned on or off",
   "token.created": (detail) => `The token ${tokenOf(detail)} was created`,
   "token.revoked": (detail) => `The token ${tokenOf(detail)} was revoked`,
   "session.started": () => "A browser signed in",

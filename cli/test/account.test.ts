@@ -1,0 +1,46 @@
+/** `kiln account mail`: shows the setting, and changes it. */
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { newMachine, type Machine } from "./support/machine.ts";
+import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+
+const json = { "content-type": "application/json" };
+
+let machine: Machine;
+let service: StandIn;
+/** The bodies of the requests that change the setting. */
+let sent: string[];
+beforeEach(async () => {
+  machine = newMachine();
+  sent = [];
+  service = await standIn(signedInto(newKey()));
+  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  service.answers["PUT /api/v2/user/account/mail"] = (request, response) => {
+    let body = "";
+    request.on("data", (part: Buffer) => (body += part.toString()));
+    request.on("end", () => {
+      sent.push(body);
+      response.writeHead(200, json).end(JSON.stringify({ success: true }));
+    });
+  };
+});
+afterEach(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+it.each([
+  ["on", "advisories=true", "Advisories are mailed to you.\n"],
+  ["off", "advisories=false", "Advisories are not mailed to you.\n"],
+])("turns it %s", async (word, body, stdout) => {
+  expect(await machine.kiln(["account", "mail", word])).toMatchObject({ code: 0, stdout });
+  expect(sent).toEqual([body]);
+});
+
+it.each([
+  [true, "Advisories are mailed to you.\n"],
+  [false, "Advisories are not mailed to you.\n"],
+])("shows %s without changing it", async (mails_advisories, stdout) => {
+  service.answers["/api/v2/user/account"] = { account: { username: "tux", mails_advisories } };
+  expect(await machine.kiln(["account", "mail"])).toMatchObject({ code: 0, stdout });
+  expect(sent).toEqual([]);
+});
