@@ -108,7 +108,7 @@ const runs: Record<string, () => Promise<void>> = {
     await runAs(`curl -s -u $me -X DELETE "$api/testdrives/${idIn(started)}"`);
   },
   "docs/updates.md": async () => {
-    const [look = "", , , update = "", choose = ""] = blocksOf("docs/updates.md");
+    const [look = "", , follow = "", window = "", update = "", choose = ""] = blocksOf("docs/updates.md");
     expect(await runAs(look)).toBe(
       "The repositories have no newer versions.\nThe repositories have no security updates.\n",
     );
@@ -117,6 +117,9 @@ const runs: Record<string, () => Promise<void>> = {
     const chosen = await runAs(choose.replace(/\/srv\/\S+/, from));
     expect(chosen).toContain(`The disk was made from ${from} and `);
     expect(chosen).toMatch(/\nwhole\/\S+\.tar\.gz is verified\./);
+    await runAs(follow);
+    await runAs(window);
+    expect(await runAs("kiln config get First settings")).toContain("sat,sun 02:00-05:00");
   },
   "docs/find-images.md": async () => {
     const [find = ""] = blocksOf("docs/find-images.md");
