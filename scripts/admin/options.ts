@@ -14,7 +14,7 @@ export const usage = `npm run admin -- COMMAND
   account rekey NAME       a new API key; the old one stops working immediately
   account remove NAME      removes the account with everything that belongs to it
   advisories import FEED FILE
-                           replaces the advisories of a feed: debian, osv or exploited
+                           replaces the advisories of a feed: debian, dsa, osv or exploited
   advisories follow FEED [URL]
                            reads a feed from an address once a day; without one, ends that
   advisories list          lists the feeds, and when each was read

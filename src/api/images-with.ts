@@ -29,7 +29,7 @@ export const findImages = call("GET /account/images", {
   params: Request,
   about: {
     package: "The name of an installed package, such as openssl.",
-    cve: "The id of an advisory, such as CVE-2026-1234.",
+    cve: "The id of an advisory, such as CVE-2026-1234, or of an announcement of its fix, such as DSA-6001-1.",
     version: "Only this version, with its epoch and release: `[epoch:]version[-release]`.",
     before: "Only builds with a smaller id.",
   },

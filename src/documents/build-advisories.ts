@@ -30,6 +30,7 @@ export const advisoryCounts = {
 
 const advisory = fields({
   id: text("id", "CVE-2026-1234"),
+  aliases: inside("aliases", plainListOf("alias", leaves.text("DSA-6001-1"))).unlessEmpty(),
   state: oneOf("state", affectedStates, "fixed"),
   source: text("source", "openssl"),
   installed: text("installed", "3.0.15-1~deb12u1"),

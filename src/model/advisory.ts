@@ -1,8 +1,8 @@
 /**
- * `debian`: the JSON of Debian's security tracker. `osv`: entries of the Open Source Vulnerability format. `exploited`: CISA's
+ * `debian`: the JSON of Debian's security tracker. `dsa`: the tracker's list of announcements. `osv`: entries of the Open Source Vulnerability format. `exploited`: CISA's
  * catalogue of vulnerabilities that are known to be exploited.
  */
-export const advisoryFeeds = ["debian", "osv", "exploited"] as const;
+export const advisoryFeeds = ["debian", "dsa", "osv", "exploited"] as const;
 export type AdvisoryFeed = (typeof advisoryFeeds)[number];
 
 /** Whether a feed has the affected versions. The other one only names advisories. */

@@ -15,7 +15,7 @@ export async function saveAdvisories(
   groups: readonly SourceAdvisories[],
 ): Promise<void> {
   const named = groups.flatMap(({ source, advisories: all }) =>
-    [...new Set(all.map(({ id }) => id))].map((name) => ({ name, source })),
+    [...new Set(all.flatMap(({ id, aliases = [] }) => [id, ...aliases]))].map((name) => ({ name, source })),
   );
   const row = {
     feed,

@@ -129,6 +129,51 @@ it("shows the advisories of an image, and the images of an advisory", async () =
   expect(textOf(unknown, "main")).toContain("Kiln knows no advisory CVE-1999-1.");
 });
 
+const inOsv = {
+  id: "DSA-6001-1",
+  upstream: ["CVE-2026-1000"],
+  affected: [
+    {
+      package: { ecosystem: "Debian:test", name: "apache2" },
+      ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "2.4.66-1~deb12u1" }] }],
+    },
+  ],
+};
+const inList = `[27 Nov 2026] DSA-6001-1 apache2 - security update
+\t{CVE-2026-1000}
+\t[test] - apache2 2.4.66-1~deb12u1
+`;
+
+it.each([
+  ["osv", JSON.stringify(inOsv)],
+  ["dsa", inList],
+])("shows and finds the announcement of a fix beside its CVE: %s", async (feed, text) => {
+  expect((await give("debian", tracker("2.4.66-1~deb12u1"))).status).toBe(200);
+  expect((await give(feed, text)).status).toBe(200);
+
+  expect(await advisories()).toMatchObject({
+    fixed: 1,
+    advisories: [
+      { id: "CVE-2026-1000", aliases: ["DSA-6001-1"], urgency: "not yet assigned" },
+      { id: "CVE-2026-1001" },
+    ],
+  });
+  expect(await imagesWith("dsa-6001-1")).toMatchObject({
+    images: [{ build_id: buildId, packages: [{ name: "apache2-bin", state: "fixed", fixed: "2.4.66-1~deb12u1" }] }],
+  });
+
+  const vex = await (await tux.get(`/builds/${buildId}/attestations/vex`)).json<{ payload: string }>();
+  const { predicate } = JSON.parse(atob(vex.payload));
+  expect(predicate.statements[0].vulnerability).toEqual({ name: "CVE-2026-1000", aliases: ["DSA-6001-1"] });
+
+  const firefox = browser();
+  await firefox.signIn(tux);
+  const page = await pageOf(firefox.get(`/appliance/${applianceId}/build`));
+  expect(textOf(page, "main")).toContain("CVE-2026-1000 DSA-6001-1");
+  const found = await pageOf(firefox.get("/appliances/images?with=DSA-6001-1"));
+  expect(textOf(found, "tbody")).toContain("apache2-bin 2.4.65-1~deb12u1");
+});
+
 it("shows the page of builds without them if the list of packages is gone", async () => {
   await give("debian", tracker("2.4.66-1~deb12u1"));
   const firefox = browser();

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { affectedBy, countsOf, mostConcerned } from "#domain/advisories/affected";
 import { trackedSource } from "#domain/advisories/listed-packages";
+import { readDebianAnnouncements } from "#lib/advisories/debian-announcements";
 import { readDebianTracker } from "#lib/advisories/debian-tracker";
 import { jsonObjects } from "#lib/advisories/json-values";
 import { readOsv } from "#lib/advisories/osv";
@@ -80,6 +81,8 @@ const entry = (id: string, events: object[], more: object = {}) => ({
 describe("OSV", () => {
   const entries = [
     entry("DSA-1-1", [{ introduced: "0" }, { fixed: "7.88-2" }], { upstream: ["CVE-2026-1", "CVE-2026-2"] }),
+    entry("DEBIAN-CVE-2026-2", [{ introduced: "0" }, { fixed: "7.88-2" }], { upstream: ["CVE-2026-2"] }),
+    entry("DSA-2-1", [{ introduced: "0" }, { fixed: "7.88-3" }]),
     entry("CVE-2026-3", [{ introduced: "7.0" }, { fixed: "7.1" }, { introduced: "8.0" }]),
     entry("CVE-2026-4", [{ introduced: "0" }], { withdrawn: "2026-01-01T00:00:00Z" }),
   ];
@@ -88,8 +91,10 @@ describe("OSV", () => {
       source: "curl",
       release: "Debian:12",
       advisories: [
-        { id: "CVE-2026-1", state: "resolved", fixed: "7.88-2" },
+        { id: "CVE-2026-1", aliases: ["DSA-1-1"], state: "resolved", fixed: "7.88-2" },
+        { id: "CVE-2026-2", aliases: ["DSA-1-1"], state: "resolved", fixed: "7.88-2" },
         { id: "CVE-2026-2", state: "resolved", fixed: "7.88-2" },
+        { id: "DSA-2-1", state: "resolved", fixed: "7.88-3" },
         { id: "CVE-2026-3", state: "resolved", fixed: "7.1", introduced: "7.0" },
         { id: "CVE-2026-3", state: "open", introduced: "8.0" },
       ],
@@ -101,6 +106,58 @@ describe("OSV", () => {
     ["lines", entries.map((one) => JSON.stringify(one)).join("\n")],
   ])("is read from %s", async (_, text) => {
     expect(await Array.fromAsync(readOsv(cut(text, 11), rest))).toEqual(expected);
+  });
+});
+
+describe("Debian's announcements", () => {
+  const list = [
+    "[18 Aug 2026] DSA-6450-1 srt - security update",
+    "\t{CVE-2026-55868 CVE-2026-55869}",
+    "\t[bookworm] - srt 1.5.1-1+deb12u1",
+    "\t[trixie] - srt 1.5.4-1+deb13u1",
+    "[17 Aug 2026] DSA-6449-2 srt - regression update",
+    "    [bookworm] - srt 1.5.1-1+deb12u2",
+    "\t[trixie] - srt <not-affected> (Vulnerable code not present)",
+    "\tNOTE: [trixie] - is in a note",
+    "TODO: someone",
+    "\t[bookworm] - of-no-announcement 1",
+    "[20 Jan 2025] DLA-4000-1 old - security update",
+    "\t{CVE-2025-1}",
+    "\t[bullseye] - old 2:1.0~rc1-1",
+  ];
+  const ofOne = { aliases: ["DSA-6450-1"], state: "resolved" };
+  const expected = [
+    {
+      source: "srt",
+      release: "bookworm",
+      advisories: [
+        { id: "CVE-2026-55868", ...ofOne, fixed: "1.5.1-1+deb12u1" },
+        { id: "CVE-2026-55869", ...ofOne, fixed: "1.5.1-1+deb12u1" },
+        { id: "DSA-6449-2", state: "resolved", fixed: "1.5.1-1+deb12u2" },
+      ],
+    },
+    {
+      source: "srt",
+      release: "trixie",
+      advisories: [
+        { id: "CVE-2026-55868", ...ofOne, fixed: "1.5.4-1+deb13u1" },
+        { id: "CVE-2026-55869", ...ofOne, fixed: "1.5.4-1+deb13u1" },
+      ],
+    },
+    {
+      source: "old",
+      release: "bullseye",
+      advisories: [{ id: "CVE-2025-1", aliases: ["DLA-4000-1"], state: "resolved", fixed: "2:1.0~rc1-1" }],
+    },
+  ];
+
+  it.each([1, 7, 50, 10_000])("are read in pieces of %i characters", async (length) => {
+    expect(await Array.fromAsync(readDebianAnnouncements(cut(list.join("\n"), length), rest))).toEqual(expected);
+  });
+
+  it("are refused with a line that has no end", async () => {
+    const endless = readDebianAnnouncements(cut("x".repeat(1_000_000), 10_000), rest);
+    await expect(Array.fromAsync(endless)).rejects.toThrow("too long");
   });
 });
 
@@ -121,6 +178,25 @@ describe("a package", () => {
     const found = affectedBy(installed("openssl", version), ofBookworm, { type: "deb" });
     expect(found.map(({ state }) => state)).toEqual(states);
     expect(found[0]?.packages).toEqual(["libopenssl", "openssl"]);
+  });
+
+  it("has the names and the urgency that any feed knows", () => {
+    const osv = { id: "CVE-2026-0001", aliases: ["DSA-1-1"], state: "resolved" as const, fixed: "3.0.15-1" };
+    const again = { ...osv, aliases: ["DSA-1-1", "DSA-1-2"] };
+    const ofOsv = { feed: "osv" as const, source: "openssl", release: "Debian:12", advisories: [osv, again] };
+    for (const all of [
+      [...ofBookworm, ofOsv],
+      [ofOsv, ...ofBookworm],
+    ]) {
+      const found = affectedBy(installed("openssl", "3.0.14-1"), all, { type: "deb" });
+      expect(found).toMatchObject([
+        { id: "CVE-2026-0001", aliases: ["DSA-1-1", "DSA-1-2"], urgency: "high", state: "fixed" },
+        { id: "CVE-2026-0002", aliases: [] },
+      ]);
+      const only = (name: string) => affectedBy(installed("openssl", "3.0.14-1"), all, { type: "deb", only: name });
+      expect(only("DSA-1-2").map(({ id }) => id)).toEqual(["CVE-2026-0001"]);
+      expect(only("DSA-1-3")).toEqual([]);
+    }
   });
 
   it("concerns an image more if it is exploited than if there are more to fix", () => {

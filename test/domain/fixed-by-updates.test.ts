@@ -5,6 +5,7 @@ import type { Affected } from "#domain/advisories/affected";
 
 const affected = (packages: string[], fixed: string | undefined): Affected => ({
   id: "CVE-2026-1",
+  aliases: [],
   state: fixed === undefined ? "open" : "fixed",
   source: "openssl",
   installed: "3.0.15-1",

@@ -630,6 +630,7 @@ interface BuildAdvisories {
     exploited: number;
     advisories: readonly {
       id: string;
+      aliases?: readonly string[];
       state: "fixed" | "open" | "undetermined" | "unimportant";
       source: string;
       installed: string;
@@ -645,7 +646,7 @@ interface BuildAdvisories {
       };
     }[];
     feeds: readonly {
-      name: "debian" | "osv" | "exploited";
+      name: "debian" | "dsa" | "osv" | "exploited";
       origin?: string;
       read_at?: string;
       problem?: string;

@@ -31,8 +31,8 @@ export const advisories = [
 
 function shown(paint: Painter, { known, advisories: listed, feeds, ...counts }: Found): string {
   if (!known) return "The service has no advisories of this base system.";
-  const rows = listed.map(({ id, state, exploited, source, installed, fixed, statement }) => [
-    id,
+  const rows = listed.map(({ id, aliases = [], state, exploited, source, installed, fixed, statement }) => [
+    [id, ...aliases].join(" "),
     exploited ? `${state}, exploited` : state,
     source,
     installed,

@@ -10,6 +10,8 @@ import type { ListedPackage } from "#storage/image-packages";
 /** An advisory that concerns installed packages of one source. */
 export interface Affected {
   id: string;
+  /** The distribution's announcements of its fix. */
+  aliases: string[];
   state: AffectedState;
   source: string;
   /** The installed version of the source package. */
@@ -53,6 +55,18 @@ function stateOf({ state, urgency }: Advisory): AffectedState {
   return urgency === "unimportant" ? "unimportant" : state;
 }
 
+/** Whether an advisory has this name, itself or by an alias. */
+export const isCalled = ({ id, aliases = [] }: Pick<Advisory, "id" | "aliases">, name: string): boolean =>
+  id === name || aliases.includes(name);
+
+/** Two feeds may know an advisory. The one that knows a fix is the better one. */
+function merged(known: Affected | undefined, one: Affected): Affected {
+  if (!known) return one;
+  const better = one.state === "fixed" ? one : known;
+  const aliases = [...new Set([...known.aliases, ...one.aliases])];
+  return { ...better, aliases, urgency: better.urgency ?? known.urgency };
+}
+
 /** The advisories that concern these packages; with `only`, just this one. What can be fixed comes first, then the newest. */
 export function affectedBy(
   installed: readonly ListedPackage[],
@@ -65,14 +79,13 @@ export function affectedBy(
   for (const packages of sources.values()) {
     const [{ source, sourceVersion } = { source: "", sourceVersion: "" }] = packages;
     for (const advisory of (bySource.get(source) ?? []).flatMap(({ advisories }) => advisories)) {
-      if ((only !== undefined && advisory.id !== only) || !isAffected(advisory, sourceVersion, type)) continue;
-      const { id, fixed, urgency } = advisory;
+      if ((only !== undefined && !isCalled(advisory, only)) || !isAffected(advisory, sourceVersion, type)) continue;
+      const { id, aliases = [], fixed, urgency } = advisory;
       const state = stateOf(advisory);
       const names = [...new Set(packages.map(({ name }) => name))];
-      const one = { id, state, source, installed: sourceVersion, fixed, urgency, packages: names };
+      const one = { id, aliases, state, source, installed: sourceVersion, fixed, urgency, packages: names };
       const key = `${id} ${source} ${sourceVersion}`;
-      // Two feeds may know it. One that knows a fix is the better one.
-      if (!found.has(key) || state === "fixed") found.set(key, one);
+      found.set(key, merged(found.get(key), one));
     }
   }
   return [...found.values()].toSorted(inOrder);

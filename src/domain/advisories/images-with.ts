@@ -1,4 +1,4 @@
-import { affectedBy, type Affected } from "#domain/advisories/affected";
+import { affectedBy, isCalled, type Affected } from "#domain/advisories/affected";
 import { Refusal } from "#domain/refusal";
 import { packageTypeOfBase } from "#model/catalogue";
 import { listAdvisoriesOf, listFeeds } from "#storage/advisories";
@@ -42,7 +42,7 @@ export async function imagesWithAdvisory(
   db: Database,
   { id, ...asked }: Asked & { id: string },
 ): Promise<ImageFound[]> {
-  const rows = (await listAdvisoriesOf(db, id)).filter(({ advisories }) => advisories.some((one) => one.id === id));
+  const rows = (await listAdvisoriesOf(db, id)).filter(({ advisories }) => advisories.some((one) => isCalled(one, id)));
   if (rows.length === 0) throw await unknownAdvisory(db, id);
   const bases = new Map((await listBaseSystems(db)).map(({ name, facts }) => [name, facts]));
   const found: FoundPackage[] = [];

@@ -2,12 +2,12 @@ import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { isOutside } from "#domain/outside-address";
 import { DownloadFailed, askOutside, outsideFetch } from "#domain/outside";
+import { readDebianAnnouncements } from "#lib/advisories/debian-announcements";
 import { readDebianTracker } from "#lib/advisories/debian-tracker";
 import { readExploited } from "#lib/advisories/exploited";
-import { JsonFault } from "#lib/advisories/json-values";
 import { readOsv } from "#lib/advisories/osv";
 import { rest } from "#lib/loop/pace";
-import type { SourceAdvisories } from "#lib/advisories/advisory";
+import { FeedFault, type SourceAdvisories } from "#lib/advisories/advisory";
 import type { AdvisoryFeed } from "#model/advisory";
 import { deleteOtherAdvisories, listFeeds, saveAdvisories, saveFeed } from "#storage/advisories";
 import type { Database } from "#storage/db";
@@ -17,6 +17,7 @@ type Import = (db: Database, body: ReadableStream<Uint8Array>) => Promise<number
 
 const imports: Record<AdvisoryFeed, Import> = {
   debian: (db, body) => importGroups(db, "debian", readDebianTracker(textOf(body), rest)),
+  dsa: (db, body) => importGroups(db, "dsa", readDebianAnnouncements(textOf(body), rest)),
   osv: (db, body) => importGroups(db, "osv", readOsv(textOf(body), rest)),
   exploited: importExploited,
 };
@@ -39,7 +40,7 @@ interface Given {
  */
 export async function importAdvisories(db: Database, { feed, origin, body }: Given, now: number): Promise<number> {
   const sources = await imports[feed](db, body).catch((error: unknown) => {
-    if (error instanceof JsonFault) throw new Refusal("invalid_value", { message: error.message });
+    if (error instanceof FeedFault) throw new Refusal("invalid_value", { message: error.message });
     throw error;
   });
   if (sources === 0) throw new Refusal("invalid_value", { message: `There are no advisories in ${origin}.` });
@@ -85,7 +86,7 @@ async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new JsonFault(`The feed has more than ${maxBytes / 1024 ** 2} MiB.`);
+    if (bytes > maxBytes) throw new FeedFault(`The feed has more than ${maxBytes / 1024 ** 2} MiB.`);
     yield decoder.decode(chunk, { stream: true });
   }
   yield decoder.decode();

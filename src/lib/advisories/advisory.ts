@@ -4,6 +4,8 @@ import { z } from "zod";
 const Advisory = z.object({
   /** `CVE-2026-1234`, or an id of the feed if there is no CVE. */
   id: z.string(),
+  /** The distribution's announcements of its fix: `DSA-6001-1`. */
+  aliases: z.array(z.string()).optional(),
   /** `resolved`: versions before `fixed` are affected. The others affect each version since `introduced`. */
   state: z.enum(["resolved", "open", "undetermined"]),
   fixed: z.string().optional(),
@@ -20,3 +22,14 @@ export interface SourceAdvisories {
   release: string;
   advisories: Advisory[];
 }
+
+/** Adds to what a feed says about the same source package in the same release. */
+export function gather(found: Map<string, SourceAdvisories>, { source, release, advisories }: SourceAdvisories): void {
+  const key = `${release} ${source}`;
+  const known = found.get(key);
+  if (known) known.advisories.push(...advisories);
+  else found.set(key, { source, release, advisories });
+}
+
+/** The text of a feed is not in its format, or one of its values is larger than any that is expected. */
+export class FeedFault extends Error {}

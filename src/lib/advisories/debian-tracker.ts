@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Advisory, SourceAdvisories } from "./advisory.ts";
-import { JsonFault, jsonObjects } from "./json-values.ts";
+import { FeedFault, type Advisory, type SourceAdvisories } from "./advisory.ts";
+import { jsonObjects } from "./json-values.ts";
 
 /** What Debian's security tracker says about a CVE in a source package. */
 const Entry = z.object({
@@ -40,7 +40,7 @@ export async function* readDebianTracker(
 
 function advisoriesIn(id: string, text: string): [string, Advisory][] {
   const { data } = Entry.safeParse(parsed(text));
-  if (!data) throw new JsonFault(`${id} is not an entry of Debian's security tracker.`);
+  if (!data) throw new FeedFault(`${id} is not an entry of Debian's security tracker.`);
   return Object.entries(data.releases).flatMap(([release, { status: state, fixed_version: fixed, urgency }]) => {
     // The version 0 means that the release never was affected.
     if (state === "resolved" && (fixed === undefined || fixed === "0")) return [];
@@ -53,6 +53,6 @@ export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new JsonFault("The text is not JSON.");
+    throw new FeedFault("The text is not JSON.");
   }
 }

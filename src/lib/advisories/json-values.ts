@@ -1,11 +1,10 @@
+import { FeedFault } from "./advisory.ts";
+
 /** A value of a JSON text, and the keys that lead to it; in an array, its position is missing. */
 export interface JsonValue {
   keys: string[];
   text: string;
 }
-
-/** The text is not JSON, or a value is larger than any that is expected. */
-export class JsonFault extends Error {}
 
 /** No entry of a feed is nearly as large. */
 const maxValueCharacters = 4 * 1024 * 1024;
@@ -70,7 +69,7 @@ class Scan {
         if (!this.#value) this.#string = "";
       } else if (mark === 0x7d || mark === 0x5d) {
         const closed = this.#open.pop();
-        if (closed?.isObject !== (mark === 0x7d)) throw new JsonFault("The brackets of the JSON do not match.");
+        if (closed?.isObject !== (mark === 0x7d)) throw new FeedFault("The brackets of the JSON do not match.");
         if (this.#value && this.#open.length === this.#depth) {
           const keys = [...this.#open.slice(1).map(({ key }) => key), closed.key];
           yield { keys, text: [...this.#value, chunk.slice(valueFrom, at + 1)].join("") };
@@ -84,12 +83,12 @@ class Scan {
   }
 
   end(): void {
-    if (this.#open.length > 0 || this.#isInString) throw new JsonFault("The JSON ends too early.");
+    if (this.#open.length > 0 || this.#isInString) throw new FeedFault("The JSON ends too early.");
   }
 
   #keep(piece: string): void {
     this.#characters += piece.length;
-    if (this.#characters > maxValueCharacters) throw new JsonFault("An entry of the JSON is too large.");
+    if (this.#characters > maxValueCharacters) throw new FeedFault("An entry of the JSON is too large.");
     this.#value?.push(piece);
   }
 }

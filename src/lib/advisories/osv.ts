@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Advisory, SourceAdvisories } from "./advisory.ts";
+import { FeedFault, gather, type Advisory, type SourceAdvisories } from "./advisory.ts";
 import { parsed } from "./debian-tracker.ts";
-import { JsonFault, jsonObjects } from "./json-values.ts";
+import { jsonObjects } from "./json-values.ts";
 
 const Event = z.object({ introduced: z.string().optional(), fixed: z.string().optional() });
 /** The fields of an OSV entry (https://ossf.github.io/osv-schema/) that are used. */
@@ -30,8 +30,8 @@ export async function* readOsv(
   const found = new Map<string, SourceAdvisories>();
   for await (const { text } of jsonObjects(all, first === "[" ? 1 : 0, rest)) {
     const { data } = Entry.safeParse(parsed(text));
-    if (!data) throw new JsonFault("An entry does not match the OSV format.");
-    if (data.withdrawn === undefined) for (const one of groupsIn(data)) add(found, one);
+    if (!data) throw new FeedFault("An entry does not match the OSV format.");
+    if (data.withdrawn === undefined) for (const one of groupsIn(data)) gather(found, one);
   }
   yield* found.values();
 }
@@ -54,21 +54,16 @@ async function withFirst(chunks: AsyncIterable<string>): Promise<{ first: string
   return { first, all: all() };
 }
 
-function add(found: Map<string, SourceAdvisories>, { source, release, advisories }: SourceAdvisories): void {
-  const key = `${release} ${source}`;
-  const known = found.get(key);
-  if (known) known.advisories.push(...advisories);
-  else found.set(key, { source, release, advisories });
-}
-
 function groupsIn(entry: Entry): SourceAdvisories[] {
   const named = [entry.id, ...(entry.aliases ?? []), ...(entry.upstream ?? [])];
   const cves = [...new Set(named.filter((one) => one.startsWith("CVE-")))];
   const ids = cves.length === 0 ? [entry.id] : cves;
+  // DEBIAN-CVE-2026-1 is no other name of CVE-2026-1, but DSA-6001-1 is.
+  const aliases = ids.some((id) => entry.id.endsWith(id)) ? {} : { aliases: [entry.id] };
   return (entry.affected ?? []).flatMap(({ package: of, ranges = [] }) => {
     if (!of) return [];
     const spans = ranges.filter(({ type }) => type === "ECOSYSTEM").flatMap(({ events }) => spansOf(events));
-    const advisories = ids.flatMap((id) => spans.map((span): Advisory => ({ id, ...span })));
+    const advisories = ids.flatMap((id) => spans.map((span): Advisory => ({ id, ...aliases, ...span })));
     return advisories.length === 0 ? [] : [{ source: of.name, release: of.ecosystem, advisories }];
   });
 }

@@ -16,6 +16,8 @@ interface OwnerStatement {
 interface VexFinding {
   /** Such as `CVE-2026-1234`. */
   id: string;
+  /** Such as `DSA-6001-1`. */
+  aliases: string[];
   state: "fixed" | "open" | "undetermined" | "unimportant";
   source: string;
   /** The version of the source that fixes it. */
@@ -57,7 +59,7 @@ export function vexStatement({ image, author, readAt, findings }: VexFacts): obj
 }
 
 const statementOf = (image: VexFacts["image"], one: VexFinding): object => ({
-  vulnerability: { name: one.id },
+  vulnerability: { name: one.id, ...(one.aliases.length > 0 && { aliases: one.aliases }) },
   products: [
     {
       "@id": `pkg:generic/${encodeURIComponent(image.fileName)}?checksum=sha256:${image.sha256}`,

@@ -54,7 +54,7 @@ const Images = ({ asked, found, isFirst }: ImagesProps) => (
   <Content look="stack">
     <h1>Find images</h1>
     <p class="quiet">
-      Which of your images have a package, or a vulnerability? Enter a name, NAME=VERSION, or the id of a CVE.
+      Which of your images have a package, or a vulnerability? Enter a name, NAME=VERSION, or the id of a CVE or a DSA.
     </p>
     <Search
       action={path}

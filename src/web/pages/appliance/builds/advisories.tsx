@@ -58,7 +58,12 @@ export const Advisories = ({ build, seen: { applianceId, advisories: found } }: 
   );
 };
 
-const feedNames = { debian: "Debian's security tracker", osv: "OSV", exploited: "CISA's catalogue" } as const;
+const feedNames = {
+  debian: "Debian's security tracker",
+  dsa: "Debian's announcements",
+  osv: "OSV",
+  exploited: "CISA's catalogue",
+} as const;
 
 interface RowProps {
   one: StatedAdvisory;
@@ -67,7 +72,7 @@ interface RowProps {
 }
 
 const Row = ({
-  one: { id, state, source, installed, fixed, isExploited, statement },
+  one: { id, aliases, state, source, installed, fixed, isExploited, statement },
   build,
   applianceId,
 }: RowProps) => (
@@ -75,6 +80,7 @@ const Row = ({
     <tr>
       <th scope="row" class="breaks">
         {id.startsWith("CVE-") ? <a href={`https://www.cve.org/CVERecord?id=${id}`}>{id}</a> : id}{" "}
+        {aliases.length > 0 && <span class="quiet">{aliases.join(", ")}</span>}{" "}
         {state !== "fixed" && <Badge>{words[state]}</Badge>} {isExploited && <Badge tone="bad">exploited</Badge>}
       </th>
       <td data-label="Source package" class="breaks">
