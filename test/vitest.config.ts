@@ -98,7 +98,7 @@ const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] 
 /** Tests that ask a whole service over HTTP. */
 const overHttp = {
   globalSetup: ["test/acceptance/support/shared-services.ts"],
-  setupFiles: ["test/acceptance/support/fresh-connections.ts"],
+  setupFiles: ["test/acceptance/support/closed-connections.ts"],
 };
 
 export default defineConfig({

@@ -1,11 +1,13 @@
 /**
- * Each request of these tests has its own connection. A test that waits for a program with execFileSync does not see that the
- * service closes an idle connection meanwhile, and the next request on it would fail with "other side closed".
+ * While a test waits for a program with execFileSync, it does not see that the service closes an idle connection. So each request
+ * first gives Node a turn of its loop to see that: otherwise the request would fail with "other side closed".
  */
-const { fetch: fetchOnKept } = globalThis;
+const { fetch: fetchAtOnce } = globalThis;
 
-globalThis.fetch = (input, init) => {
-  const request = new Request(input, init);
-  request.headers.set("connection", "close");
-  return fetchOnKept(request);
+const turnOfTheLoop = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+globalThis.fetch = async (input, init) => {
+  await turnOfTheLoop(); // it may be the rest of a turn
+  await turnOfTheLoop();
+  return await fetchAtOnce(input, init);
 };
