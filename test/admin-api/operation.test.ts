@@ -5,6 +5,7 @@ import { openDatabase } from "#storage/db";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
+import { uploadFile } from "../support/files.ts";
 import { metricsNow } from "../support/metrics.ts";
 import { messagesOfSweep, sweepIn } from "../support/sweep.ts";
 import { patienceMs } from "../support/patience.ts";
@@ -120,10 +121,13 @@ describe("GET metrics", () => {
 
   it("reports the size of the database and, after a round of the sweep, of what accounts store", async () => {
     await sweepIn(0);
+    const before = (await metricsNow()).get("kiln_storage_bytes") ?? expect.fail("it is not measured");
+    await uploadFile(tux, await createAppliance(tux), "port = 7000\n");
+    await sweepIn(0);
     const now = await metricsNow();
 
     expect(now.get("kiln_database_bytes")).toBeGreaterThan(100_000);
-    expect(now.get("kiln_storage_bytes")).toBeGreaterThan(0);
+    expect(now.get("kiln_storage_bytes")).toBe(before + "port = 7000\n".length);
     expect(now.get('kiln_sweep_lag_seconds{chore="measureStorage"}')).toBeLessThan(60);
   });
 });

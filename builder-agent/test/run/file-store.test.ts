@@ -205,7 +205,7 @@ describe("the file store of a root", () => {
     const written = await store(makeRoot(dir.path, {}), dir.path);
 
     expect(readIndex(written).entries).toMatchObject([{ path: "/", type: "d" }]);
-    expect(written.files.digests.size).toBeGreaterThan(0);
+    expect(written.files.digests.size).toBe(13); // zstd's frame without content, with its checksum
   });
 
   it("stops when the build is stopped", async () => {

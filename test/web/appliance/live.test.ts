@@ -1,5 +1,6 @@
 /** The stream that keeps the page of an appliance's builds up to date. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { unmasked } from "#domain/secrets";
 import { browser } from "../../support/browser.ts";
 import { rowOfBuild } from "../../support/builds.ts";
 import { signedIn, type Client } from "../../support/client.ts";
@@ -36,6 +37,7 @@ describe("the stream of the build page", () => {
     expect(textOf(await parts(), "#tab-build")).toBe("Build 0 %");
     await attempt.beats({ percent: 40 }); // the first one of a minute updates the row
     expect(textOf(await parts(), "#tab-build")).toBe("Build 40 %");
+    const tokenOfSession = await firefox.formToken();
     const queries: string[] = [];
     await withFate(
       async (name, call) => {
@@ -50,7 +52,8 @@ describe("the stream of the build page", () => {
         expect(textOf(page, "#tab-build")).toBe("Build 41 %");
         expect(textOf(page, "#running")).toContain("Installing <b>busybox</b>");
         const cancel = page.querySelector(`form[action="/appliance/${id}/builds/${buildId}/cancel"]`);
-        expect(cancel?.querySelector("input[name=form_token]")?.getAttribute("value")).toBeTruthy();
+        const formToken = cancel?.querySelector("input[name=form_token]")?.getAttribute("value");
+        expect(unmasked(formToken ?? "")).toBe(unmasked(tokenOfSession));
       },
     );
     expect(queries).toEqual([]);
