@@ -140,7 +140,7 @@ interface Connection {
 }
 
 interface Reader extends Connection {
-  /** In bytes, by path. */
+  /** The weight of each page in bytes, by path. */
   weights: ReadonlyMap<string, number>;
 }
 
@@ -181,7 +181,7 @@ function processorMs(pid: number): number {
     try {
       return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
     } catch {
-      return 0; // It has just ended.
+      return 0; // The process has just ended.
     }
   });
   return spent.reduce((sum, each) => sum + each, 0) / 1e6;

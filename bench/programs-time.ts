@@ -43,7 +43,7 @@ function sample(pid: number, seen: Map<string, { program: string; ticks: number 
       const last = seen.get(key);
       if (program !== "" || last) seen.set(key, { program: program || (last?.program ?? ""), ticks });
     } catch {
-      continue; // It has just ended.
+      continue; // The process has just ended.
     }
     sample(child, seen);
   }

@@ -77,6 +77,6 @@ function commandIn(pid: string, cwd: string): string[] {
     if (readlinkSync(`/proc/${pid}/cwd`) !== cwd) return [];
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
   } catch {
-    return []; // It has just ended.
+    return []; // The process has just ended.
   }
 }

@@ -100,6 +100,6 @@ function proportionalKib(pid: string, below: string): number {
     if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(below)) return 0;
     return Number(/^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);
   } catch {
-    return 0; // It has just ended.
+    return 0; // The process has just ended.
   }
 }

@@ -1,4 +1,4 @@
-/** Writes the matrix of images afresh, and the page that is made of it. Runs of images that have not changed stay. */
+/** Writes the matrix of images again, and the page that is made from it. Runs of images that have not changed stay. */
 import { print } from "./launch/progress.ts";
 import { writtenMatrix } from "./verify/matrix/matrix.ts";
 

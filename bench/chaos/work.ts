@@ -126,7 +126,7 @@ async function once(client: RestClient, path: string, params: Record<string, str
     try {
       return await client.call("POST", path, params, { "idempotency-key": key });
     } catch (error) {
-      // It was refused, so it has no effect, and can be requested again later with a new key.
+      // The request was refused, so it has no effect. It can be sent again later with a new key.
       if (error instanceof RestRefusal && error.message.includes("no_build_slots")) {
         key = randomUUID();
         await sleep(5_000);

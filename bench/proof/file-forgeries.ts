@@ -56,7 +56,7 @@ const inStatement = (from: string | RegExp, to: string) => (envelope: Envelope) 
 /** Files of another image under the names of this one. */
 function replace({ image }: Files, by: string, suffixes: readonly string[]): void {
   for (const suffix of suffixes) {
-    // Nobody has rebuilt the older version.
+    // The older version was never rebuilt.
     if (existsSync(by + suffix)) copyFileSync(by + suffix, image + suffix);
     else rmSync(image + suffix);
   }

@@ -1,4 +1,4 @@
-/** Forges images and their files, and looks who finds it: `npm run bench -- proof/forged`. */
+/** Forges images and their files, and records which check finds it: `npm run bench -- proof/forged`. */
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ export interface Forgeries {
   services: readonly ServiceForgery[];
 }
 
-/** Answers of the service that it, or someone between it and the stranger, can change. */
+/** Answers that the service, or someone between it and the stranger, can change. */
 interface ServiceForgery {
   what: string;
   path: RegExp;
@@ -36,7 +36,7 @@ export const everyForgery: Forgeries = {
 
 type Say = (line: string) => void;
 
-/** Tries forgeries in a new workshop. A figure with the verdict "missed" is one that nobody has found. */
+/** Tries forgeries in a new workshop. The verdict "missed" means that no check has found the forgery. */
 export async function proveForged(workshop: Workshop, forgeries: Forgeries, say: Say): Promise<Figure[]> {
   const forger = await Forger.start(workshop);
   await forger.prepare();

@@ -18,7 +18,7 @@ interface Wish {
 }
 
 const packages = ["hello", "hello-docs", "hello-lang", "libgreet"];
-/** It conflicts with the libgreet of the others. */
+/** This package conflicts with the libgreet of the others. */
 const alone = "greet-classic";
 const zones = ["Europe/Vienna", "Asia/Tokyo", "America/Bogota", "Etc/UTC"];
 const formats = imageTypes.filter((type) => type !== "oemiso");
@@ -55,7 +55,7 @@ export async function measurePublished(place: Place): Promise<Figure[]> {
   return figures;
 }
 
-/** Builds and publishes what was wished for. Then a stranger builds it again. */
+/** Builds and publishes the requested images. Then a stranger builds it again. */
 export async function provePublished(workshop: Workshop, wish: Wish): Promise<Figure> {
   const provenance = `${await publish(workshop, wish)}.intoto.jsonl`;
   const { code, stdout, stderr } = await workshop.rebuildElsewhere(provenance);

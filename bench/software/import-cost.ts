@@ -141,7 +141,7 @@ function cpuSecondsOf(pid: number): number {
     const fields = rest.split(" ");
     return name === "workerd" ? (Number(fields[11]) + Number(fields[12])) / ticksPerSecond : 0;
   } catch {
-    return 0; // It has just ended.
+    return 0; // The process has just ended.
   }
 }
 

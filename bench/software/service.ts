@@ -59,6 +59,6 @@ function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");
   } catch {
-    return ""; // It has just ended.
+    return ""; // The process has just ended.
   }
 }

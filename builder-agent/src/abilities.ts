@@ -1,13 +1,13 @@
 import type { Capabilities } from "./contract.ts";
 
-/** Whether something is missing that another examination may find. */
+/** Whether something is missing that a new examination may find. */
 export const isLacking = ({ lacking = {}, noDeb, noLvm, noEfi, noFileSystem, testdrives }: Capabilities): boolean =>
   Object.keys(lacking).length > 0 ||
   [noDeb, noLvm, noEfi, noFileSystem].some((lack) => lack !== undefined) ||
   !testdrives;
 
 /**
- * The abilities after another examination, which only adds to them: a probe that fails on a busy host does not mean that
+ * The abilities after a new examination, which only adds to them: a probe that fails on a busy host does not mean that
  * a program has gone.
  */
 export function withNewlyFound(before: Capabilities, found: Capabilities): Capabilities {
@@ -32,6 +32,6 @@ export function withNewlyFound(before: Capabilities, found: Capabilities): Capab
 
 const united = <T>(before: readonly T[], found: readonly T[]): T[] => [...new Set([...before, ...found])];
 
-/** What was missing before and is still missing. */
+/** The entries that were missing before and are still missing. */
 const onlyOf = <T extends object>(before: T | undefined, found: T): T =>
   Object.fromEntries(Object.entries(found).filter(([name]) => before && name in before)) as T;

@@ -30,7 +30,7 @@ export interface AgentParts {
   packageCache?: PackageCache | undefined;
   prepared?: PreparedCaches | undefined;
   log: Log;
-  /** How long after its start the host is examined again if something is missing, and then after twice as long each time. */
+  /** The time from the start to a new examination of the host, if something is missing. It doubles each time. */
   examineAfterMs?: number;
   /** Once aborted, the agent takes no new work, and ends when its running work has ended. */
   draining?: AbortSignal;

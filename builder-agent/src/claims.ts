@@ -11,7 +11,7 @@ export function repeatedClaims() {
   return async <T>(ask: (claim: ClaimOnce) => Promise<T>, signal: AbortSignal): Promise<T> => {
     const claim: ClaimOnce =
       unanswered === undefined ? { nonce: randomUUID() } : { nonce: unanswered, isRepeated: true };
-    unanswered = undefined; // another claim at the same time is another one
+    unanswered = undefined; // a claim at the same time gets a different nonce
     try {
       return await withRetry(() => ask(claim), {
         ...shortTries(signal),

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
 /**
- * The one message of a thread, which gets `workerData`. Work of seconds runs in a thread: the agent's own thread serves
- * testdrives and uploads.
+ * Runs a thread with `workerData`, and returns its only message. Work that takes seconds runs in a thread: the agent's
+ * own thread serves testdrives and uploads.
  */
 export async function messageOfThread<Message>(
   script: URL,

@@ -1,4 +1,4 @@
-/** On average. Without a socket and with the pause before a pull, the work is found within 90 s. */
+/** The average pause. Without a socket, and with the pause before a pull, work is found within 90 s. */
 const everyMs = { connected: 60 * 60_000, alone: 50_000 };
 
 /**
@@ -7,9 +7,9 @@ const everyMs = { connected: 60 * 60_000, alone: 50_000 };
  */
 export class Unasked {
   #last = Date.now();
-  /** So that not all agents claim at the same time. */
+  /** Prevents all agents from claiming at the same time. */
   #jitter = newJitter();
-  /** The kinds of work whose last claim got no answer. It may have got work. */
+  /** The kinds of work whose last claim got no answer, although it may have succeeded. */
   readonly unanswered = new Set<string>();
 
   isDue(isConnected: boolean): boolean {

@@ -9,7 +9,7 @@ export function newWaker() {
   let woken = Promise.withResolvers<void>();
   let due = new Set<Kind>();
   return {
-    /** There may be work of this kind; of both kinds, if none is given. */
+    /** Signals that there may be work of this kind, or of both kinds if none is given. */
     wake(kind?: Kind) {
       for (const each of kind ? [kind] : kinds) due.add(each);
       woken.resolve();

@@ -39,7 +39,7 @@ it("installs a complete agent: commands, unit, and an agent that works", async (
   execFileSync(program, ["setup", `${worker.url}/`], { env, input: `${agentToken}\n` });
   expect(JSON.parse(readFileSync(config, "utf8"))).toMatchObject({ url: worker.url, token: agentToken });
   expect(statSync(config).mode & 0o777).toBe(0o600);
-  // It refuses before it reads a token, so writing one to it could fail.
+  // The program refuses before it reads a token, so writing a token to it could fail.
   expect(() => execFileSync(program, ["setup", worker.url], { env, input: "", stdio: "pipe" })).toThrow(
     /exists\. Edit it/,
   );

@@ -9,7 +9,7 @@ export type ImageType = NonNullable<RequestOf<"startBuild">["image_type"]>;
 
 const isNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
 
-/** A numeric id from the command line. @param what kind of thing it identifies, for the message */
+/** A numeric id from the command line. @param what the kind of object that it identifies, for the message */
 export function numberOf(text: string, what: string): number {
   if (isNumber(text)) return Number(text);
   throw new Complaint(

@@ -56,7 +56,7 @@ const files = {
   "new.yaml": "name: New\nbase_system: tiny-1.0\n",
 };
 
-/** A wrong use, its exit code, what it says, and what to do next. */
+/** A wrong use, its exit code, its message, and the advice. */
 const uses: [string, number, string, string][] = [
   ["lst", 64, "unknown command 'lst'", "(Did you mean list?)"],
   ["list extra", 64, "too many arguments", "`kiln list --help` shows its arguments."],

@@ -75,7 +75,7 @@ export async function opensQueue(token: string, of: { accountId: string; queueId
   }
 }
 
-/** The answer, or undefined if Cloudflare reports that the thing does not exist. */
+/** The answer, or undefined if Cloudflare reports that the object does not exist. */
 async function orMissing<T>(answer: Promise<T>, text?: RegExp): Promise<T | undefined> {
   try {
     return await answer;

@@ -8,9 +8,9 @@ import { Complaint } from "./complaint.ts";
 export type GivenHost = { host: string; port: number | undefined };
 /** The private addresses that an operator has opened, in the form that each part needs. */
 export type AllowedHosts = {
-  /** For the agent and the Worker's variable ALLOW_HOSTS, which check name and port. */
+  /** The hosts for the agent and for the Worker's variable ALLOW_HOSTS, which check name and port. */
   names: string[];
-  /** For workerd, which checks the address that it really connects to. */
+  /** The networks for workerd, which checks the address that it really connects to. */
   cidrs: string[];
 };
 

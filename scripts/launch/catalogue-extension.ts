@@ -1,4 +1,4 @@
-/** Catalogues and templates that are written as their difference from another one. */
+/** Catalogues and templates that are written as differences from others. */
 import { Complaint } from "./complaint.ts";
 
 interface Extension {

@@ -12,7 +12,7 @@ export function readText(path: string): string {
   }
 }
 
-/** The same, but `-` means standard input. */
+/** Reads a text file; `-` means standard input. */
 export const readTextOrInput = async (path: string): Promise<string> =>
   path === "-" ? await text(process.stdin) : readText(path);
 

@@ -24,7 +24,7 @@ export const purposes = [
   "solver",
   "tests",
 ] as const;
-/** Only for images for arm64, which an operator asks for. */
+/** Only for images for arm64, which are optional. */
 export const purposesOfArm64 = ["arm64 builds", "arm64 testdrives"] as const;
 export type Purpose = (typeof purposes | typeof purposesOfArm64)[number];
 

@@ -40,8 +40,8 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     const found = findSampleDistribution();
     const packages = found.then((one) => preparePackages(options, one, ending));
     const start = { options, secrets, allowed, isOwnPort, packages };
-    // In parallel, because asking apt for its packages takes as long as starting the Worker, and so do the first builds
-    // of both.
+    // In parallel, because querying apt takes as long as starting the Worker, and the first builds of both take as
+    // long, too.
     const [made, started] = await Promise.all([
       packages.then(async (lacks) => prepareSample(await found, lacks, ending)),
       startService(start, stops, ending),
@@ -113,7 +113,7 @@ async function startService(
 ): Promise<{ url: string; admin: AdminClient; testdriveSlots: number; debian: Debian | undefined }> {
   checkGuestOrigin(options);
   if (!isBundled()) await packages;
-  // apt may take seconds to list its mirrors, and so does bundling.
+  // Listing the mirrors of apt may take seconds, and so may bundling.
   const [bundle, debian] = await Promise.all([bundleWorker(signal), debianFor(options, isOwnPort, signal)]);
   const bindings = {
     BASE_URL: options.baseUrl,

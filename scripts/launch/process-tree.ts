@@ -39,7 +39,7 @@ export function signalAll(pids: Iterable<number>, signal: NodeJS.Signals): void 
     try {
       process.kill(pid, signal);
     } catch {
-      // It has already ended.
+      // The process has already ended.
     }
   }
 }

@@ -37,7 +37,7 @@ export class Trial {
     return by === undefined ? { end: "hung" } : { end: "caught", by };
   }
 
-  /** It takes seconds, so only faults that no test finds are checked. */
+  /** The type check takes seconds, so only faults that no test finds are checked. */
   async #typed(mutant: Mutant): Promise<{ end: End; by?: string }> {
     const isRight = await this.#with(mutant, () => hasRightTypes(this.#folder, mutant.file));
     return isRight ? { end: "survived" } : { end: "caught", by: "types" };

@@ -20,8 +20,9 @@ const smaller: readonly Change[] = [
 ];
 
 /**
- * Work that is done again and again for the same answer. Drizzle asks `is` for every part of every statement, and it climbs through
- * the classes of the value each time; the answer depends only on the prototype. Agents send few tokens, each in many calls.
+ * Caches work that repeats with the same result. Drizzle calls `is` for every part of every statement, which walks up
+ * the classes of the value each time. The result depends only on the prototype. Agents send few tokens, each in many
+ * calls.
  */
 const faster: readonly Change[] = [
   {

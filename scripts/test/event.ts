@@ -3,6 +3,6 @@ export type TestEvent = { file: string } & (
   | { type: "file began" }
   | { type: "test began"; test: string }
   | { type: "test ended"; test: string; state: "passed" | "failed" | "skipped"; reason: string }
-  /** With a reason, the file failed although none of its tests did. */
+  /** If there is a reason, the file failed although none of its tests did. */
   | { type: "file ended"; reason: string | undefined }
 );

@@ -7,7 +7,7 @@ import { buildSampleDistribution, findSampleDistribution } from "../launch/sampl
 export interface TestEnvironments {
   /** For the Worker's tests, which need only its bundle. */
   env: NodeJS.ProcessEnv;
-  /** For the others, which also need the host packages and the sample distribution. */
+  /** For all other tests, which also need the host packages and the sample distribution. */
   withSample: Promise<NodeJS.ProcessEnv>;
 }
 

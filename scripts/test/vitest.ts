@@ -20,7 +20,7 @@ export interface Run {
   onEvent?: (event: TestEvent) => void;
 }
 
-/** The same limit before the first file begins. */
+/** The limit before the first file begins. */
 const startSeconds = 180;
 
 /** Runs one vitest project, shows its output and counts the results. */

@@ -10,7 +10,7 @@ import { freePort } from "./free-port.ts";
 export type Boot = Disposable & {
   /** QEMU's arguments for the image. */
   args: string[];
-  /** With `on`, the machine reaches no network. With `off`, it reaches this host, and what this host reaches. */
+  /** If `on`, the machine reaches no network. If `off`, it reaches this host and everything that this host reaches. */
   restrict: "on" | "off";
   /** The memory that it needs at least, in MB. */
   memoryMb: number;

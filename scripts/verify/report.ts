@@ -31,7 +31,7 @@ const longestDetail = 500;
 
 /**
  * The report as Markdown. `earlier` is the existing report. Its lines and the run that wrote them are kept, unless this
- * run tried the same thing.
+ * run has tried the same subject.
  */
 export function reportOf({ title, command, startedAt, machine, steps }: Verified, earlier = ""): string {
   const run = timeOfRun(startedAt);
@@ -69,7 +69,7 @@ const lineOf = ({ of, what, outcome, ms, detail }: Step, run: string): Line => (
   Run: run,
 });
 
-/** The steps of one thing stay in the order of the run. */
+/** The steps of one subject stay in the order of the run. */
 const byWhat = (one: Line, other: Line): number => (one["What"] ?? "").localeCompare(other["What"] ?? "", "en");
 
 const byRun = (one: Line, other: Line): number => (one["Run"] ?? "").localeCompare(other["Run"] ?? "", "en");

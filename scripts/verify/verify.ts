@@ -74,7 +74,7 @@ function chosenTemplates({ name, sets }: Catalogue, wanted: readonly number[]): 
   return wanted.length === 0 ? all : all.filter(({ applianceId }) => wanted.includes(applianceId));
 }
 
-/** For a deb base system, the launcher itself offers Debian from this machine's own mirrors. */
+/** If the base system is a deb one, the launcher itself offers Debian, from this machine's own mirrors. */
 const launchOptions = ({ baseSystem }: Catalogue, { launch }: VerifyOptions): string[] =>
   packageTypeOfBase(baseSystem) === "deb" ? launch : ["--no-debian", ...launch];
 

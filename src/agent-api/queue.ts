@@ -67,7 +67,8 @@ async function isAllowed(c: Context<GatewayEnv>): Promise<boolean> {
   if (sameSecret(token, c.env.GATEWAY_TOKEN)) return true;
   const board = switchboard(c.env);
   const tokenHmac = keyedHash(c.env.API_KEY_PEPPER, token);
-  // Idle agents ask so often that the object answers for the database. During a deploy it may be older than this code.
+  // Idle agents poll so often that the object answers instead of the database. During a deploy it may be older than
+  // this code.
   if (await Promise.resolve(board.recognizes(tokenHmac)).catch(() => false)) return true;
   const agent = await agentOf({ env: c.env, db: c.var.db }, authorization);
   if (!agent) return false;

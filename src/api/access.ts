@@ -26,7 +26,7 @@ async function refuseBeyond(c: Context<ApiEnv>, token: TokenAccess, call: Operat
 
 const prefix = /^\/api\/v\d\/user/;
 
-/** The kind of thing that an id in a path or a parameter names. */
+/** The kind of object that an id in a path or a parameter names. */
 const kinds: Readonly<Record<string, Named["what"]>> = {
   appliance_id: "appliance",
   build_id: "build",

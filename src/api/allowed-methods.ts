@@ -3,7 +3,7 @@ interface Route {
   path: string;
 }
 
-/** The methods of a path. If there are any, a request with another one has the wrong method, not a wrong path. */
+/** The methods of a path. If there are any, a request with another method has the wrong method, not a wrong path. */
 export function allowedMethods(routes: readonly Route[], path: string): string[] {
   const plain = path.replace(/(.)\/+$/, "$1");
   const methods = routes.filter(({ method, path }) => method !== "ALL" && pattern(path).test(plain));

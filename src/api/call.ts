@@ -120,7 +120,7 @@ export function call<
   };
 }
 
-/** The same call with another method, which one client sends. */
+/** A copy of a call for another method, which one client sends. */
 export function byMethod(method: Operation["method"], same: Call): Call {
   const by = method.charAt(0) + method.slice(1).toLowerCase();
   return { ...same, name: `${same.name}By${by}`, method, deprecated: true };

@@ -9,7 +9,7 @@ export const both: readonly Version[] = ["v1", "v2"];
 export const v2: readonly Version[] = ["v2"];
 
 /**
- * The things that a call can name. `own`: the account's own, and repositories that everyone has. `readable`: also
+ * The objects that a call can name. `own`: the account's own, and repositories that everyone has. `readable`: also
  * templates and what is shared with the account. `public`: what every account may see, such as the gallery.
  */
 type Access = "own" | "readable" | "public";

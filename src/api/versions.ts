@@ -7,7 +7,7 @@ export interface ApiVersion {
   number: string;
   /** Status of an unknown id in the path: v1 clients recover only from a 400. */
   unknownIdStatus: 400 | 404;
-  /** The types of which images can be built. v1 lacks only those that the specification gives to v2 alone. */
+  /** The types of images that can be built. v1 lacks only those that the specification gives to v2 alone. */
   imageTypes: readonly ImageType[];
 }
 

@@ -90,5 +90,5 @@ export const afterReport = (member: Member, report: Member["report"], abilities:
 /** How many agents may connect in a second after all have lost their sockets: each makes a few calls then. */
 const redialsASecond = 50;
 
-/** Over how many seconds so many agents spread their next connection. */
+/** The seconds over which that many agents spread their next connection. */
 export const redialSeconds = (agents: number): number => Math.floor(agents / redialsASecond);

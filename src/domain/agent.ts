@@ -48,7 +48,7 @@ export async function setDrained(
 ): Promise<void> {
   const agent = await findAgentByName(db, name);
   if (!agent || !(await saveDrained(acting, name, isDrained ? new Date() : null))) throw unknownAgent(name);
-  // A drained agent gets no work in any case, but would be woken in vain.
+  // A drained agent gets no work in any case, but would be woken for nothing.
   await Promise.resolve(switchboard(env).setDrained(agent.id, isDrained)).catch((error: unknown) =>
     logFailure("could not report a drained agent to the pool", error, { agent: name }),
   );
@@ -57,7 +57,7 @@ export async function setDrained(
 /**
  * Removes an agent: its token is refused, its sockets are closed, and its work ends or is given to other agents. Calls
  * about claimed work do not look up the agent, so its leases must end. The agent is drained first, so that it claims
- * nothing in between. If this is interrupted, it can be repeated.
+ * nothing in the meantime. If this is interrupted, it can be repeated.
  *
  * @param acting the same database, for the action that the audit log records
  */
@@ -66,7 +66,7 @@ export async function dismissAgent({ env, db }: Services, acting: Database, name
   if (!agent) throw unknownAgent(name);
   await saveDrained(db, name, new Date());
   await takeWorkFrom({ env, db }, agent);
-  // Before its row is gone, because an interruption in between could not be repeated.
+  // Before its row is gone: after an interruption, the call could not be repeated.
   await switchboard(env).hangUp(agent.id);
   if (!(await removeAgent(acting, name))) throw unknownAgent(name);
   // Again, because a claim or a new connection may have been in progress.

@@ -113,7 +113,7 @@ export class FairTurns {
       if (entry.isRefused || performance.now() >= until) throw this.#refused();
       await scheduler.wait(lookEveryMs);
       entry.lookedAt = performance.now();
-      // If the event loop was blocked for long, another request may have treated this entry as dropped.
+      // If the event loop was blocked for a long time, another request may have treated this entry as dropped.
       this.#entries.add(entry);
       this.#dropGone();
     }

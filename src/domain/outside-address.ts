@@ -10,7 +10,7 @@ export interface OutsideRules {
   CATALOGUE_HOSTS?: string;
   /** The hosts of CATALOGUE_HOSTS that are reached through CATALOGUE_PROXY. */
   PROXIED_HOSTS?: string;
-  /** The same hosts, but only set in the rules for a repository of a catalogue. */
+  /** The hosts that the proxy reaches, only in the rules for a repository of a catalogue. */
   viaProxy?: string;
 }
 

@@ -60,18 +60,18 @@ const usualMessages = new Map<RefusalCode, string>(table);
 
 /** The kind of problem. The entry points choose the status. */
 export type Reason =
-  /** The thing that the call is about does not exist, or not for this account. */
+  /** The object of the call does not exist, or this account may not see it. */
   | "unknown"
   /** The usual reason: an argument is invalid, or the current state does not allow the call. */
   | "invalid"
-  /** The thing has changed since the client read it. */
+  /** The object has changed since the client read it. */
   | "changed"
   /** The first request with the same Idempotency-Key is unfinished, or its answer was not stored. */
   | "repeated"
   /** The Idempotency-Key belongs to another request. */
   | "key_taken"
   | "too_fast"
-  /** Another request is writing the thing. */
+  /** Another request is writing the object. */
   | "busy"
   /** The bytes of a file do not begin where the stored ones end. */
   | "wrong_offset"
@@ -81,7 +81,7 @@ export type Reason =
   /** The client speaks a version of the protocol that this service does not. */
   | "wrong_protocol";
 
-/** An unknown id is "unknown" if the call is about the thing of that id, and "invalid" if it is only an argument. */
+/** An unknown id is "unknown" if it names the object of the call, and "invalid" if it is only an argument. */
 export type IdReason = Extract<Reason, "unknown" | "invalid">;
 
 /** An invalid value, by its path in the document. */

@@ -43,7 +43,7 @@ export async function decrypt(encryptionKeys: string, cipher: string): Promise<s
 }
 
 /**
- * The same secret, encrypted with the first of the keys. If it already is, the text stays the same. Fails if no key can
+ * Encrypts a secret again with the first of the keys. If it already is, the text stays the same. Fails if no key can
  * decrypt it.
  */
 export async function encryptAgain(encryptionKeys: string, cipher: string): Promise<string> {

@@ -33,7 +33,7 @@ async function waits(ms: number): Promise<"due"> {
   return "due";
 }
 
-/** How often a stream asks whether its client may still read. */
+/** How often a stream checks whether its client may still read. */
 const askEveryMs = 15_000;
 
 /**
@@ -63,7 +63,7 @@ export async function* whileAllowed<T>(
       }
     }
   } finally {
-    // Not waited for: the source may be silent for long.
+    // Not awaited: the source may be silent for a long time.
     void source.return(undefined);
   }
 }

@@ -10,9 +10,9 @@ import { readWhole } from "#http/whole-body";
 export const maxFormBytes = 256 * 1024;
 
 /**
- * Parameters as clients send them: in the query, as a form body, as multipart fields, as an object of JSON, or in two places at
- * once; the query wins (compatibility.md, "Parameters"). An empty string is an absent parameter, so the body's value counts for
- * `?name=`.
+ * Parameters as clients send them: in the query, as a form body, as multipart fields, as an object of JSON, or in two
+ * places; then the query wins (compatibility.md, "Parameters"). An empty string is an absent parameter, so the body's
+ * value counts for `?name=`.
  */
 export async function readParams(c: Context): Promise<Record<string, string>> {
   return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);
@@ -81,7 +81,7 @@ export function pathId(c: Context, name: string, code: RefusalCode): number {
   return id;
 }
 
-/** The same, or undefined for what is no id. */
+/** An id from the path. Undefined if the text is not a valid id. */
 export function idIn(c: Context, name: string): number | undefined {
   const value = c.req.param(name) ?? "";
   return /^[1-9]\d{0,14}$/.test(value) ? Number(value) : undefined;

@@ -18,7 +18,7 @@ export function refuseLongBody({ env, req }: Received, tooLarge: (largestMb: num
   if (announcedBytes(req.raw) > largestMb * 2 ** 20 + formBytes) throw tooLarge(largestMb);
 }
 
-/** For `catch`: refuses a form that cannot be read like an invalid file. */
+/** A handler for `catch`. Refuses a form that cannot be read in the same way as an invalid file. */
 export const damagedForm =
   (code: RefusalCode) =>
   (error: unknown): never => {

@@ -9,8 +9,8 @@ export type AdvisoryFeed = (typeof advisoryFeeds)[number];
 export const hasVersions = (feed: AdvisoryFeed): boolean => feed !== "exploited";
 
 /**
- * How an advisory concerns an image. `fixed`: an update fixes it. `open`: there is no fix yet. `undetermined`: the distribution
- * does not know yet. `unimportant`: it says that it does no harm.
+ * How an advisory concerns an image. `fixed`: an update fixes it. `open`: there is no fix yet. `undetermined`: the
+ * distribution has not decided yet. `unimportant`: the distribution considers it harmless.
  */
 export const affectedStates = ["fixed", "open", "undetermined", "unimportant"] as const;
 export type AffectedState = (typeof affectedStates)[number];

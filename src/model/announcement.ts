@@ -1,6 +1,6 @@
 import type { EventName } from "#model/event-names";
 
-/** The state of the changed thing, as receivers get it. */
+/** The state of the object that has changed, as receivers get it. */
 type EventSubject =
   | {
       build: {
@@ -34,15 +34,18 @@ export interface Announced {
   /** When something was announced (milliseconds since 1970). Null if nothing ever was. */
   at: number | null;
   count: number;
-  /** The names of news that were announced at once. */
+  /** The names of news that were announced immediately. */
   urgent: string[];
 }
 
-/** The events that say that an image is not what it could be. */
+/** The events about an image that is outdated or affected. */
 export type NewsOfImage = Extract<EventName, "image.outdated" | "image.affected">;
 export type AnnouncedOfImage = Partial<Record<NewsOfImage, Announced>>;
 
-/** Something that happened at `at` (milliseconds since 1970). The key names the thing and its state: each is announced once. */
+/**
+ * Something that happened at `at` (milliseconds since 1970). The key names the object and its state: each is announced
+ * once.
+ */
 export interface Announcement {
   key: string;
   event: EventName;

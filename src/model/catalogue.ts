@@ -46,8 +46,8 @@ export const BaseSystemFacts = z.object({
   /** Whether it is only for trying Kiln. Pages offer it last. */
   isToy: z.boolean().optional(),
   /**
-   * How large a download is, as measured: so many megabytes in addition to its packages, such as the initrd, and so many for
-   * each megabyte of their files. Default: as large as these files.
+   * The measured size of a download: the megabytes in addition to its packages, such as the initrd, and the megabytes
+   * for each megabyte of their files. Default: as large as these files.
    */
   download: z.object({ besidesMb: z.number().nonnegative(), perPackageMb: z.number().positive() }).optional(),
   /** Default: rpm. Catalogues and rows from before deb have no type. */
@@ -74,7 +74,7 @@ export const BaseSystemFacts = z.object({
   automaticUpdates: z.partialRecord(z.enum(automaticUpdates).exclude(["none"]), Packages).optional(),
   /** The packages that encrypt a machine's disk. Absent if Kiln knows none for it. */
   diskEncryption: z.partialRecord(z.enum(diskEncryptions).exclude(["none"]), Packages).optional(),
-  /** The packages that a root with another file system than ext4 needs. Absent if Kiln knows none for it. */
+  /** The packages that a root with a file system other than ext4 needs. Absent if Kiln knows none for it. */
   fileSystem: z.partialRecord(z.enum(fileSystems).exclude(["ext4"]), Packages).optional(),
   /** The types that it cannot be built as, each with a message that explains why. */
   cannot: z.partialRecord(Made, z.string().min(1)).optional(),

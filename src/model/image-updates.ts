@@ -10,7 +10,7 @@ export const UpdateSource = z.object({
 });
 export type UpdateSource = z.infer<typeof UpdateSource>;
 
-/** An installed package of which a repository has a newer version. */
+/** An installed package, and the newer version that a repository has. */
 export const PackageUpdate = z.object({
   name: z.string(),
   arch: z.string(),

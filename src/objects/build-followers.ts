@@ -7,7 +7,7 @@ import { News } from "./news.ts";
 
 type Log = Pick<BuildLog, "length" | "read">;
 
-/** Others ask for news in calls, which cost more. */
+/** Other followers poll with calls, which cost more. */
 const maxSockets = 100;
 /** One ping may be late. */
 const lostAfterMs = 2.5 * pingEveryMs;

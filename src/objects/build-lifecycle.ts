@@ -128,7 +128,7 @@ export class BuildLifecycle {
     this.followers.sendState(state, this.log);
     // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
     if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
-    // In the same write as the state: a crash right after it leaves the chores to the alarm.
+    // The alarm is set in the same write as the state, so it does the chores if a crash comes right after that.
     void this.#storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));
     return state;
   }

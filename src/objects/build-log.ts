@@ -7,7 +7,7 @@ export const maxLogBytes = 64 * 1024 * 1024;
 /** How long a reader counts as watching after a read: longer than readers wait between two reads. */
 const readForMs = 60_000;
 
-/** As of the last time that it was stored: each row that was written since then adds its bytes to both counts. */
+/** The counts when they were last stored. Each row that was written since then adds its bytes to both. */
 interface Meta {
   /** The writing attempt, and how many of its bytes have arrived. */
   attempt: number;
@@ -134,7 +134,7 @@ export class BuildLog {
     const kept = meta.cut ? nothing : cutAt(maxLogBytes - meta.length, bytes);
     if (kept.byteLength > 0) this.#writeRow(meta.length, kept);
     const cut = meta.cut || kept.byteLength !== bytes.byteLength;
-    // Otherwise the row is enough, and a second write of each chunk would be most of what an object writes.
+    // Otherwise the row is enough. A second write for each chunk would be most of the object's writes.
     if (cut) this.#storage.kv.put("log", { ...meta, length: meta.length + kept.byteLength, cut });
   }
 

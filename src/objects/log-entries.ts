@@ -36,7 +36,7 @@ export class LogEntries {
     });
   }
 
-  /** The texts of entries, from a position and before another one. */
+  /** The texts of the entries from one position up to another. */
   entries(from: number, to: number): string[] {
     const select = "SELECT entry FROM entries WHERE position >= ? AND position < ? ORDER BY position";
     return [...this.#storage.sql.exec<{ entry: string }>(select, from, to)].map(({ entry }) => entry);

@@ -137,7 +137,7 @@ export class Switchboard extends DurableObject<Env> {
   async #noteLoss(socket: WebSocket): Promise<void> {
     const agentId = this.#sockets.agentOn(socket);
     if (this.#size !== undefined) this.#size -= 1;
-    // It is gone with the socket.
+    // The attachment is gone with the socket.
     const pingedAt = this.#sockets.pingedAt(socket);
     if (pingedAt !== null) this.#known.noteCall(agentId, pingedAt.getTime());
     if (this.#sockets.of(agentId).some((other) => other !== socket && other.readyState === WebSocket.OPEN)) return;

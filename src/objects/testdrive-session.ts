@@ -100,7 +100,7 @@ export class TestdriveSession {
     if (!session || (!again && session.state.status !== "waiting")) return { refused: "taken" };
     if (!startsMachine({ machines }, session.facts.arch)) return { refused: "taken" };
     const seed = this.#seed;
-    // Lost: a machine without it would be another one than its user wants.
+    // The seed is lost. A machine without it would not be the one that its user wants.
     if (session.isSeeded && !seed) return { refused: "taken" };
     const state = advance(session.state, { type: again ? "heard" : "claimed", at: Date.now() });
     const { testdriveId } = session.facts;

@@ -2,7 +2,7 @@ import { lte, max, sql } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { advisoryChanges } from "./schema.ts";
 
-/** The id of the last change that was not looked at. Undefined if there is none. */
+/** The id of the last unprocessed change. Undefined if there is none. */
 export async function findLastChange(db: Database): Promise<number | undefined> {
   const [found] = await db.select({ id: max(advisoryChanges.id) }).from(advisoryChanges);
   return found?.id ?? undefined;
@@ -23,7 +23,7 @@ export async function listChangedPackages(db: Database, upTo: number): Promise<S
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Forgets the changes that were looked at. */
+/** Forgets the processed changes. */
 export async function deleteChanges(db: Database, upTo: number): Promise<void> {
   await db.delete(advisoryChanges).where(lte(advisoryChanges.id, upTo));
 }

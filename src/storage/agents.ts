@@ -28,8 +28,9 @@ export const findAgentByName = (db: Database, name: string): Promise<Agent | und
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
 
 /**
- * Agents with these ids, and the hundred whose rows say that they have called last, if since then. There is no next page: the caller
- * needs one that can do a build, and the rows of agents that only poll say so once an hour.
+ * Agents with these ids, and the hundred that called last according to their rows, if they have called since then.
+ * There is no next page: the caller needs one that can do a build, and agents that only poll update their rows once an
+ * hour.
  */
 export async function listAgentsSeen(
   db: Database,

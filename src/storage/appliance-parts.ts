@@ -2,10 +2,10 @@ import { eq } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { builds, overlayFiles, resumableUploads, testdrives } from "./schema.ts";
 
-/** A thing that belongs to an appliance and has its own id. */
+/** A part of an appliance that has its own id. */
 export type PartOfAppliance = "build" | "file" | "testdrive" | "upload";
 
-/** The appliance that a thing belongs to, regardless of its owner. */
+/** The appliance that a part belongs to, regardless of its owner. */
 export async function findApplianceIdOf(db: Database, what: PartOfAppliance, id: number): Promise<number | undefined> {
   const [found] = await queries[what](db, id);
   return found?.applianceId ?? undefined;

@@ -42,7 +42,7 @@ interface Piece {
   etag: string;
 }
 
-/** With an etag, reads only from that version, because a repository's file may be replaced during a download. */
+/** If there is an etag, reads only that version, because a repository's file may be replaced during a download. */
 async function readPiece(
   blobs: Pick<R2Bucket, "get">,
   { key, offset, length }: Part,

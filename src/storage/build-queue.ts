@@ -67,7 +67,10 @@ const withNames = (db: Database) =>
 export const listUnended = (db: Database, status: "queued" | "running", limit: number): Promise<NamedBuild[]> =>
   withNames(db).where(eq(builds.status, status)).orderBy(asc(builds.id)).limit(limit);
 
-/** Builds of all accounts that ended with this status, latest first. A rebuild is not one: nobody can build it again. */
+/**
+ * Builds of all accounts that ended with this status, latest first. Rebuilds are not included: they cannot be started
+ * again.
+ */
 export const listEnded = (db: Database, status: "failed" | "error", limit: number): Promise<NamedBuild[]> =>
   withNames(db)
     .where(and(eq(builds.status, status), isNull(builds.rebuildOf)))

@@ -38,7 +38,7 @@ export const findAnyBuild = (db: Database, id: number): Promise<Build | undefine
 export const findBuildByUid = (db: Database, uid: string): Promise<Build | undefined> =>
   db.query.builds.findFirst({ where: eq(builds.uid, uid) });
 
-/** The same with the architecture of its appliance. */
+/** A build with the architecture of its appliance. */
 export async function findBuildWithArch(db: Database, uid: string): Promise<(Build & { arch: Arch }) | undefined> {
   const [row] = await db
     .select({ ...getTableColumns(builds), arch: appliances.arch })
@@ -85,7 +85,7 @@ export async function saveLiveness(
 /** All unfinished builds of an account, the oldest first. */
 export const listUnfinishedOf = (db: Database, accountId: number): Promise<Build[]> => unfinishedOf(db, accountId);
 
-/** The same as a statement for a batch. */
+/** The account's unfinished builds, as a statement for a batch. */
 export const unfinishedOf = (db: Database, accountId: number) =>
   db
     .select()

@@ -57,7 +57,7 @@ export const findTemplateConfiguration = async (
   applianceId: number,
 ): Promise<Configuration | undefined> => (await listTemplateConfigurations(db, [applianceId]))[0]?.configuration;
 
-/** The same for several appliances. Each line ends at the nearest template. */
+/** The templates that several appliances descend from: each line ends at the nearest one. */
 export const listTemplateConfigurations = (db: Database, applianceIds: readonly number[]) =>
   db
     .select({ applianceId: sql<number>`line.asked`, configuration: appliances.configuration })

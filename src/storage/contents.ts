@@ -3,7 +3,7 @@ import { contentKey, thumbnailKey } from "./blobs.ts";
 import { fromJson, type Database } from "./db.ts";
 import { releasedBlobs } from "./schema.ts";
 
-/** Every key that a content may have in R2. */
+/** Every key in R2 that a file's content may have. */
 export const contentKeys = (blobId: string): string[] => [contentKey(blobId), thumbnailKey(blobId)];
 
 /** Returns the given blobs that are named by a row of an appliance, a frozen build or a published version. */

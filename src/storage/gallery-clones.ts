@@ -9,8 +9,8 @@ import { selectionInJson } from "./selections.ts";
 
 /**
  * Writes a clone of a published version as it was published, in one batch, with those of its repositories that the
- * clone's owner may see. Undefined if the version was unpublished in between or a limit is reached; then nothing was
- * written.
+ * clone's owner may see. Undefined if the version was unpublished in the meantime or a limit is reached; then nothing
+ * was written.
  */
 export async function savePublishedClone(
   db: Database,

@@ -58,8 +58,8 @@ interface Decision {
 }
 
 /**
- * Records that it was decided whether to announce something about an image, and the announcement: it waits in the outbox.
- * If another run has announced something in between, nothing is written.
+ * Records that it was decided whether to announce something about an image, and the announcement: it waits in the
+ * outbox. If another run has announced something in the meantime, nothing is written.
  */
 export async function saveDecision(
   db: Database,

@@ -7,7 +7,7 @@ export type ImportTurn = typeof importTurns.$inferSelect;
 
 const waiting = { sentAt: null, leaseEndsAt: null };
 
-/** A queue of an account's imports, of which one at a time is sent. */
+/** A queue of an account's imports. One at a time is sent. */
 export type ImportQueue = Pick<ImportTurn, "accountId" | "patience">;
 
 /** Adds imports to the queue of their account. One that already waits keeps its place. */

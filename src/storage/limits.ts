@@ -1,7 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 
-/** The limited things of an account, in addition to the bytes of its disk quota. */
+/** The amounts of an account that are limited, in addition to the bytes of its disk quota. */
 export interface Counted {
   repositories: number;
   /** Packages in its repositories. */
@@ -22,13 +22,13 @@ export interface Counted {
 
 /** How many of each an account has, by indexes. Statements that must not exceed a limit use the same expressions. */
 export const counts = {
-  /** Without its user repositories, of which it has one for each base system. */
+  /** Does not count the user repositories: an account has one for each base system. */
   repositories: (accountId: number) =>
     sql`(SELECT count(*) FROM repositories WHERE account_id = ${accountId} AND is_user_repository = 0)`,
   packages: (accountId: number) => ofImports(sql`imports.package_count`, accountId),
   repositoryBytes: (accountId: number) => ofImports(sql`imports.bytes`, accountId),
   appliances: (accountId: number) => sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId})`,
-  /** This index contains the lengths. With another, SQLite would read all configurations. */
+  /** This index contains the lengths. With a different index, SQLite would read all configurations. */
   configurationBytes: (accountId: number) =>
     sql`(SELECT coalesce(sum(configuration_bytes), 0) FROM appliances AS one INDEXED BY appliances_configuration_bytes
          WHERE one.account_id = ${accountId})`,

@@ -190,7 +190,7 @@ async function namesByTrigrams(
   return new Map([...byRepository].map(([id, found]) => [id, found.map(({ name }) => name)]));
 }
 
-/** For one or two characters, of which there are no trigrams. */
+/** For one or two characters, which have no trigrams. */
 async function namesByPages(db: Database, search: NameSearch): Promise<Map<number, string[]>> {
   const byImport = await listShortNames(db, search);
   const shown = await db.all<{ id: number; importId: string }>(sql`

@@ -49,7 +49,7 @@ export async function listPublishedVersions(db: Database, applianceId: number): 
   return rows.map(({ version }) => version);
 }
 
-/** The same as a statement for a batch. */
+/** The published versions, as a statement for a batch. */
 export const publishedVersions = (db: Database, applianceId: number) =>
   db.select({ version: publications.version }).from(publications).where(eq(publications.applianceId, applianceId));
 

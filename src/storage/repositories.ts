@@ -30,7 +30,7 @@ export async function rereadRepositories(
   return rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
-/** These repositories with their signing keys. Those that are gone have none. */
+/** Adds to repositories their signing keys. Deleted repositories have none. */
 export async function withSigningKeys<One extends Pick<Repository, "id">>(
   db: Database,
   known: readonly One[],
@@ -216,7 +216,7 @@ export async function markImporting(db: Database, ids: number[]): Promise<void> 
 export async function replaceApplianceRepositories(db: Database, applianceId: number, ids: number[]): Promise<void> {
   await db.batch([
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
-    // The positions are the keys of the JSON array. A repository that was deleted in between is omitted.
+    // The positions are the keys of the JSON array. A repository that was deleted in the meantime is omitted.
     insertFrom(
       db,
       applianceRepositories,

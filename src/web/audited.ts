@@ -15,7 +15,7 @@ export const auditedPage = (c: Context<WebEnv>, what: Pick<Audited, "event" | "d
     address: clientAddress(c.req.raw, c.env),
   });
 
-/** The same for an operator's action on an account or the service. */
+/** Records an operator's action on an account or the service. */
 export const auditedOperation = (c: Context<WebEnv>, what: Pick<Audited, "event" | "detail" | "accountId">): Database =>
   audited(c.var.db, {
     ...what,

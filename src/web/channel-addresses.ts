@@ -30,7 +30,7 @@ export const channelAddresses = new Hono<WebEnv>()
     return answer;
   });
 
-/** To the image at the head of a channel. */
+/** Redirects to the image at the head of a channel. */
 export async function answerChannel(
   c: Context<WebEnv>,
   address: ChannelAddress | undefined,
@@ -56,7 +56,7 @@ export function formatOf(name: string): [type: string, suffix: string] {
 
 const typeNamed = (name: string) => imageTypes.find((type) => type === name);
 
-/** To an address that always means the same file, so that a download that continues gets the rest of that file. */
+/** Redirects to an address that always means the same file, so that a resumed download gets the rest of that file. */
 function redirect(
   c: Context<WebEnv>,
   { username, applianceId }: ChannelAddress,

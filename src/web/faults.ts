@@ -9,11 +9,11 @@ type Faults = Readonly<Record<string, string>>;
 export interface FaultRules {
   /** The field for each refusal code of the domain. Other refusals are about the whole form. */
   fieldOf?: Partial<Record<RefusalCode, string>>;
-  /** The same for refusals that name the fields themselves: the message for each field. If it is empty, `fieldOf` decides. */
+  /** The message for each field, from a refusal that names the fields itself. If it is empty, `fieldOf` decides. */
   faultsOf?: (refusal: Refusal) => Faults;
   /**
    * Checks that the action makes one after the other. If the form is refused, each of them is tried, so that the person
-   * sees all faults at once. A check throws a Refusal. `given` has the first value of each field that is not empty.
+   * sees all faults together. A check throws a Refusal. `given` has the first value of each field that is not empty.
    */
   checks?: (given: GivenFields, all: (name: string) => readonly string[]) => readonly (() => unknown)[];
 }

@@ -33,7 +33,7 @@ export const schematicAddresses = new Hono<WebEnv>().get("/:schematic{[0-9a-f]{6
   return redirectTo(c, `${imageAddress(found.image)}${suffix}`, "private, no-cache");
 });
 
-/** The same document as of `GET /running_builds`, and when to ask again. */
+/** The document of `GET /running_builds`, and when to ask again. */
 function answerBuilding(c: Context<WebEnv>, building: WatchedBuild): Response {
   const seconds = Math.min(60, Math.max(5, building.secondsLeft ?? 15));
   c.header("Retry-After", String(seconds));

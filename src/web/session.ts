@@ -9,7 +9,7 @@ import { clientAddress } from "#http/client-address";
 import type { Account } from "#storage/accounts";
 import { factory, type Person, type WebEnv } from "./factory.ts";
 
-/** With the prefix, browsers accept it only from this host, for all of its paths, and only over TLS. */
+/** Because of the prefix, browsers accept the cookie only from this host, for all of its paths, and only over TLS. */
 const name = "kiln-session";
 const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSite: "Lax" } as const;
 
@@ -41,7 +41,7 @@ async function findPerson(c: Context<WebEnv>, applianceId?: number): Promise<Per
 /** Whether the session of a request is still open, for a stream that continues after the answer has begun. */
 export const stillSignedIn = async (c: Context<WebEnv>): Promise<boolean> => (await findPerson(c)) !== undefined;
 
-/** For a page that needs a session. Anyone else signs in first, and then comes back to it. */
+/** Guards a page that needs a session. A visitor without one signs in first, and then comes back to the page. */
 export const withSession = factory.createMiddleware(async (c, next) => {
   const person = await personOf(c);
   if (!person) return c.redirect(signInFor(c), 303);
@@ -66,7 +66,7 @@ export async function checkForm(c: Context<WebEnv>): Promise<void> {
   checkSentForm(c, await readParams(c));
 }
 
-/** The same check, for fields that have already been read. */
+/** Checks the form token of fields that have already been read. */
 export function checkSentForm(c: Context<WebEnv>, { form_token: given = "" }: Record<string, string>): void {
   if (sameSecret(unmasked(given), c.var.formToken)) return;
   throw new Refusal("access_denied", { message: "This form has expired. Please open the page again." });

@@ -30,7 +30,7 @@ describe("a clone without an architecture", () => {
     const { software_map: map } = await tux.rest.call("GET", installed, { build_id: buildId });
     const packages = [map.repository].flat().flatMap(({ software }) => software.package);
     expect(new Set(packages.map((one) => one["@arch"]))).toEqual(new Set(["i586", "noarch"]));
-    // With a network the agent makes no snapshot, which would boot it again.
+    // A machine with a network gets no snapshot, for which the agent would boot it again.
     const session = await startSession(tux, { build_id: buildId, network: "on" });
     expect(session.serial()).toMatch(loginPrompt);
     expect(session.serial()).toContain("-686 "); // Debian's name of its 32-bit kernel

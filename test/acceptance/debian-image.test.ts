@@ -84,7 +84,7 @@ beforeAll(async () => {
   buildId = (await tux.rest.call("POST", "/running_builds", params)).build.id;
   expect((await tux.rest.watchBuild(buildId, 1000)).at(-1)).toMatchObject({ state: "finished" });
   seededBuildId = await startSeededBuild();
-  // With a network, the machine has a card to ask about.
+  // With a network, the machine has a network card to check.
   session = await startSession(tux, { build_id: buildId, network: "on" });
   // A name that any keyboard types the same.
   await typeAsRoot(session.viewer, "tell", () => session.serial().includes("<services>"));
@@ -145,7 +145,7 @@ describe("a disk of Debian 12", () => {
   it("has exactly the packages that were resolved, all configured", async () => {
     const resolved = (await listed(tux, applianceId)).map(({ software }) => software);
     expect(resolved.length).toBeGreaterThan(150);
-    // These documents have no epochs.
+    // The two documents have no epochs.
     const installed = answers("packages").map((one) => one.replace(/ \d+:/, " "));
     expect(installed.toSorted()).toEqual(resolved.toSorted());
     expect(answers("broken")).toEqual([]);

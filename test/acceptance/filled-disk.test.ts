@@ -51,7 +51,7 @@ const sh = (script: string, cwd: string, env: Record<string, string> = {}, args:
     stdio: "pipe",
   });
 
-/** What KIWI NG calls. A boot loader writes while the root is shown in the place of the disk. */
+/** What KIWI NG calls. A boot loader writes while the root is mounted in place of the disk. */
 const kiwi = `
   disk=$1 root=$2
   truncate -s 64M "$disk"
@@ -135,7 +135,7 @@ describe("a disk that is filled without mounting it", () => {
       "./disk 103:11170",
       "ping security.capability 0100000200200000000000000000000000000000",
       "ping user.note 74657874",
-      // With the user 1000 (0x03e8) and its rights.
+      // The attribute names the user 1000 (0x03e8) and its rights.
       "acl system.posix_acl_access 0200000001000700ffffffff02000700e803000004000500ffffffff",
       "loader",
     ])
@@ -155,7 +155,7 @@ describe("a disk that is filled without mounting it", () => {
 
   it("leaves no disk that is not filled", async () => {
     const root = makeRoot(["old"]);
-    // They fit by their blocks, but the file system has fewer inodes.
+    // The files fit by their blocks, but the file system has too few inodes.
     sh("for d in $(seq 40); do mkdir $d; (cd $d; seq 500 | xargs touch); done", root);
 
     await expect(fill(root)).rejects.toThrow(/inode/);

@@ -83,7 +83,7 @@ describe("the partition that UEFI reads, filled without mounting it", () => {
     const partition = join(folder, "partition");
     writeFileSync(partition, readFileSync(disk).subarray(start * 512, (start + 40_960) * 512));
 
-    // With four folders and the label. It ends with another exit code if there are errors.
+    // Four folders and the label are counted, too. fsck ends with a different exit code if there are errors.
     expect(execFileSync("fsck.fat", ["-n", partition], { encoding: "utf8" })).toContain(" 10 files");
     expect(mtools(disk, "mtype", "::/EFI/BOOT/grub.cfg").toString()).toBe("loader\n");
     expect(mtools(disk, "mtype", "::/EFI/Ä ö/a name that is long.cfg").toString()).toBe("EFI/Ä ö");
@@ -104,7 +104,8 @@ describe("the partition that UEFI reads, filled without mounting it", () => {
 
   it("leaves no disk that is not filled", async () => {
     const files = makeFiles(folders);
-    // They fit into the directory in memory, but each takes a whole cluster of the file system, and the tables have their part.
+    // The files fit into the directory in memory. But in the file system each takes a whole cluster, and the tables
+    // take space, too.
     writeFileSync(join(files, "large"), Buffer.alloc(17_930_000, 1));
 
     await expect(fill(files)).rejects.toThrow(/full/i);

@@ -210,7 +210,7 @@ describe("iso", () => {
   it("is a live medium with the package, and boots in a testdrive", async () => {
     const { file } = await downloadOf("iso");
     expect(fileInMedium(file, "usr/share/hello/version")).toMatch(/^hello 1\.1/);
-    // With a network the agent makes no snapshot, which would boot it again.
+    // A machine with a network gets no snapshot, for which the agent would boot it again.
     const params = { build_id: buildOf("iso"), network: "on" };
     const { testdrive } = await tux.rest.call("POST", "/testdrives", params);
     const session = await watchSession(tux.stateDir, testdrive);

@@ -108,7 +108,7 @@ describe("npm start", () => {
     const tree = killed.tree();
     process.kill(which === "starter" ? Number(killed.starter.pid) : killed.launcher(), "SIGKILL");
     await killed.exit;
-    // It must be immediate: whatever is left must not block it.
+    // The start must be immediate: leftovers must not block it.
     const again = start("--no-agent");
     await until("the summary is printed", 300, () => again.output().includes("Kiln is ready"));
     expect(await untilGone(tree, 1_000)).toBe(true);

@@ -227,7 +227,7 @@ describe("in testdrives, it", () => {
     expect((await fourth.viewer.frame()).colours).toBeGreaterThan(1);
     await changeAndKeep(fourth);
 
-    // In the meantime: a minute after the last viewer left.
+    // The testdrive has ended in the meantime: a minute after the last viewer left.
     expect(((await watched.endedAt) - watched.leftAt) / 1000).toBeGreaterThan(55);
     await until("QEMU is gone", 60, () => !existsSync(watched.session.dir));
   });

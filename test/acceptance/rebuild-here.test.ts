@@ -43,7 +43,7 @@ async function idOf(name: string): Promise<number> {
   return (JSON.parse(stdout) as { appliance: { id: number } }).appliance.id;
 }
 
-/** `kiln-agent rebuild`, of which the operator of the service knows nothing. */
+/** `kiln-agent rebuild`, without the knowledge of the service's operator. */
 const rebuild = (...words: string[]): Promise<Ended> =>
   run(at("bin/kiln-agent"), ["rebuild", ...words], {
     env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" },
@@ -60,7 +60,7 @@ function lineOf(ended: Ended, code: number): string {
   return ended.stdout.trimEnd();
 }
 
-/** A provenance that says something else, signed with a key that the stranger trusts for it. */
+/** A provenance with other facts, signed with a key that the stranger trusts for it. */
 async function signedAnew(name: string, change: (statement: Statement) => void): Promise<string[]> {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" }).toString("base64");

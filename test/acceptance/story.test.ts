@@ -119,7 +119,7 @@ async function testdrive(page: Page): Promise<void> {
   await page.keyboard.press("Control+U");
 }
 
-/** A very slow machine gives up its serial console. Then systemd reports that its screen asks. */
+/** A very slow machine gives up its serial console. Then systemd reports that the password prompt is on the screen. */
 const asksForLogin = (serial: string): boolean =>
   loginPrompt.test(serial) || /Reached target .*Login Prompts/.test(serial);
 

@@ -53,11 +53,11 @@ class DriveRun implements Run {
     const states = await this.#states();
     expect(states).toEqual(states.map(() => "ended"));
     expect(await this.#cause()).toBe("stopped");
-    // An agent that reaches no object for a whole lease has lost its session, and its user begins another one.
+    // An agent that reaches no object for a whole lease has lost its session, and its user begins a new one.
     if (outage !== "object") expect(this.#claims.size).toBe(1);
   }
 
-  /** The user asks until there is a session; the agent asks until it has that one. */
+  /** The user requests until there is a session; the agent polls until it has that one. */
   async #started(): Promise<TestdriveClaim> {
     const [claim] = await Promise.all([this.#claimed(), this.#posted()]);
     return claim;

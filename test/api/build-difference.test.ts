@@ -17,7 +17,7 @@ const rpm = (name: string, version: string, license?: string) => ({
   ...(license !== undefined && { license }),
 });
 
-/** Two builds of one appliance; the second has another host name, packages and files. */
+/** Two builds of one appliance; the second has a different host name, packages and files. */
 async function twoBuilds(tux: Client) {
   const {
     applianceId,

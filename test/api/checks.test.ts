@@ -1,4 +1,4 @@
-/** Checks of an image, with an agent that reports what the test says. */
+/** Checks of an image, with an agent that reports what the test chooses. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import {

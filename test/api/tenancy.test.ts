@@ -96,7 +96,7 @@ const callsOf = (prefix: string) => [
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 const basic = (name: string, secret: string) => ({ authorization: `Basic ${btoa(`${name}:${secret}`)}` });
-/** Never the same name, because too many failures of one name are refused before they are looked at. */
+/** Never the same name, because too many failures of one name are refused before they are checked. */
 const asSomeone = (secret: string) => basic(crypto.randomUUID(), secret);
 
 describe("an entry point", () => {

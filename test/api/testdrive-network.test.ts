@@ -8,7 +8,7 @@ import { webDrive } from "../support/guest-web.ts";
 import { bootableBuild, startDrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-/** The Worker with another TESTDRIVE_ORIGIN. */
+/** The Worker with a different TESTDRIVE_ORIGIN. */
 const fetchWith = (origin: string, url: string, init?: RequestInit) =>
   app.fetch(new Request(url, init), { ...env, TESTDRIVE_ORIGIN: origin }, createExecutionContext());
 

@@ -38,7 +38,7 @@ const needPublish = [
   "POST /gallery/appliances/{appliance_id}/rating",
   "POST /gallery/appliances/{appliance_id}/comments",
 ];
-/** They only look, by POST. */
+/** These calls only read, although by POST. */
 const needRead = ["POST /appliances/{appliance_id}/definition/plan", "POST /definitions/plan"];
 /** Calls that name no appliance. A token for one appliance sees nothing of others in them. */
 const openToOne = [

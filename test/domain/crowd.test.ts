@@ -72,7 +72,7 @@ it("answers 400 requests and lets 400 wait, however many addresses ask", async (
 });
 
 it("asks refused clients to come back at different times", async () => {
-  vi.useFakeTimers({ toFake: ["performance"] }); // so that nobody has waited too long, however slow the machine is
+  vi.useFakeTimers({ toFake: ["performance"] }); // so that no request has waited too long, however slow the machine is
   const crowd = new Crowd();
   const refusals: unknown[] = [];
   const never = new Promise<void>(() => {});

@@ -7,7 +7,7 @@ const partBytes = 5 * 2 ** 20;
 const size = 3 * partBytes;
 const key = "test/download";
 
-/** As large files are stored: in parts. */
+/** Stores the file in parts, as the service stores large files. */
 beforeEach(async () => {
   const upload = await env.BLOBS.createMultipartUpload(key);
   const parts = [1, 2, 3].map((n) => upload.uploadPart(n, new Uint8Array(partBytes).fill(n)));

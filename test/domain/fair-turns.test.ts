@@ -12,7 +12,7 @@ const turnsOf = (limits: Partial<TurnLimits> = {}) =>
     ...limits,
   });
 
-/** Works that note who had a turn. */
+/** Tasks that record whose turn it was. */
 function noted(turns: FairTurns) {
   const order: string[] = [];
   const take = (key: string) => turns.take(key, async () => void order.push(key));

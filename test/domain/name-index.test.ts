@@ -64,7 +64,7 @@ async function byIndex(q: string, limit: number): Promise<Shown[]> {
   return order(all);
 }
 
-/** The same by the database, which reads every name. */
+/** The answer of the database, which reads every name. */
 async function byDatabase(q: string, limit: number): Promise<Shown[]> {
   const wanted = ["noarch", "i386", "i486", "i586", "i686", "x86_64"];
   const found = await searchPackages(db, { repositoryIds, arches: wanted, q, limit });

@@ -33,7 +33,7 @@ it("hashes the passwords of databases without stopping the loop", async () => {
 
 it("makes the hashes of an appliance once", async () => {
   const made = await facts(2);
-  // It rests before each hash that it makes.
+  // It pauses before each hash that it computes, so few turns mean that it used the stored ones.
   expect(await loopTurns(() => facts(2))).toBeLessThan(5);
   expect(await facts(2)).toEqual(made);
   expect((await facts(3)).users[1]?.passwordHash).not.toBe(made.users[1]?.passwordHash);

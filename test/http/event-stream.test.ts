@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { whileAllowed } from "#http/event-stream";
 import { stopClock } from "../support/clock.ts";
 
-/** A stream asks from time to time whether its client may still read. */
+/** A stream checks from time to time whether its client may still read. */
 
 const numbers = async function* (count: number): AsyncGenerator<number> {
   for (let n = 0; n < count; n += 1) yield n;

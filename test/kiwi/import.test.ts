@@ -18,9 +18,9 @@ const isOn = ({ enabled, script }: Script) => enabled && script !== "";
 const scriptOf = (isThere: boolean, script: string) => ({ enabled: isThere, script: isThere ? script : "" });
 
 /**
- * What an import must return. Everything that a description expresses differently, or not at all, is listed here: settings of
- * the machine (memory, CD-ROM), PAE, tags, passwords, who may clone, what is disabled, formats that KIWI makes as a disk, and
- * how the selection came to its packages.
+ * What an import must return. Everything that a description expresses differently, or not at all, is listed here:
+ * settings of the machine (memory, CD-ROM), PAE, tags, passwords, the right to clone, disabled entries, formats that
+ * KIWI makes as a disk, and how the selection came to its packages.
  */
 function expectedOf(one: ImageFacts): Imported["definition"] {
   const { settings, network, firewall, scripts, lvm } = one;

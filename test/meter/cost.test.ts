@@ -90,7 +90,7 @@ function monthsTable() {
   ];
 }
 
-/** How many of a thing use all queries of one database, in tens. */
+/** The number of actions that use all queries of one database, in tens. */
 const most = (name: Name) => number(Math.floor((queriesPerSecond * 60) / measured[name].queries / 10) * 10);
 
 function capacityTable() {

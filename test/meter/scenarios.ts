@@ -185,7 +185,7 @@ function workOf(attempt: Attempt, runAlarm: () => Promise<unknown>) {
   return async (forMs: number, chunkMs: number, follower?: Follower): Promise<void> => {
     for (let passed = chunkMs; passed <= forMs; passed += chunkMs) {
       pass(chunkMs);
-      // It comes when the lease would end, and finds that it was renewed.
+      // The alarm comes when the lease would end, and finds that it was renewed.
       if (passed % buildLeaseMs < chunkMs) await runAlarm();
       const line = `line at ${offset}\n`;
       await attempt.writesLog(offset, line);
@@ -258,7 +258,7 @@ async function ofTestdrive({ tux }: World) {
   const driveMinute = await perMinute(2, async (ms) => {
     for (let passed = 0; passed < ms; passed += aliveEveryMs) {
       await unharmed(() => passTimeAlive(drive, aliveEveryMs));
-      // Its page asks twice as often.
+      // Its page polls twice as often.
       await statusOf(drive);
       await statusOf(drive);
     }

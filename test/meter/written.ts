@@ -19,8 +19,8 @@ export const columns = {
 export const keysOf = <Key extends string>(of: Readonly<Record<Key, unknown>>) => Object.keys(of) as Key[];
 
 /**
- * What a busy machine counts more or less. The status of one appliance is examined in one scenario or in the next, because
- * a page waits for it only for a time. And a scenario asks again until something has happened.
+ * Counts that vary on a busy machine. The status of an appliance is examined in one scenario or in the next, because a
+ * page waits for it only for a limited time. And a scenario polls until something has happened.
  */
 const ofBusyMachine: Partial<Use> = { requests: 2, calls: 2, queries: 5, rowsRead: 25, rowsWritten: 2, r2Reads: 2 };
 const share = 0.1;

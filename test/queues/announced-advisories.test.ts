@@ -1,4 +1,4 @@
-/** The sweep tells owners that an update fixes advisories about their images. */
+/** The sweep notifies owners when an update fixes advisories about their images. */
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The sweep compares images with their repositories, and tells their owners. */
+/** The sweep compares images with their repositories, and notifies their owners. */
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, it } from "vitest";

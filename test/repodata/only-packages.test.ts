@@ -9,7 +9,7 @@ import { inChunks } from "./support.ts";
 const paragraph = (name: string) =>
   `Package: ${name}\nVersion: 1-1\nArchitecture: all\nDescription: like kiwi-lib, Größe 1\n Package: kiwi-dump\n\n`;
 
-/** The names that an import of a list reads, in slices of so many packages. */
+/** The names that an import of a list reads, in slices of that many packages. */
 async function imported(list: string, only: readonly string[], records: number): Promise<string[]> {
   const solver = await openSolver(solverModule, "x86_64", "deb");
   const names: string[] = [];

@@ -82,7 +82,7 @@ async function makeAppliance(name: string): Promise<number> {
   return Made.parse(await (await ask("/definitions", JSON.stringify({ definition }))).json()).definition.id;
 }
 
-/** Everything that the account's appliances say, with the content of their files. */
+/** The account's appliances as documents, with the content of their files. */
 async function wholeAccount(authorization = basic): Promise<Record<string, unknown>> {
   const Listed = z.object({ appliances: z.array(z.object({ id: z.coerce.number() })) });
   const { appliances: all } = Listed.parse(await (await ask("/appliances", undefined, authorization)).json());

@@ -21,11 +21,11 @@ interface Disk {
   before?: string;
   /** Default: ext4. */
   fileSystem?: string;
-  /** In MiB: of the image, and of its disk. */
+  /** The sizes of the image and of its disk, in MiB. */
   sizes?: readonly [number, number];
 }
 
-/** An image on a larger disk, mounted at `$at`; `$table` lists its partitions. Prints what `ask` prints. */
+/** An image on a larger disk, mounted at `$at`; `$table` lists its partitions. Prints the output of `ask`. */
 const onLargerDisk = (
   { table, root, before = "", fileSystem = "ext4", sizes: [image, whole] = [100, 300] }: Disk,
   ask: string,

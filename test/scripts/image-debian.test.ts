@@ -13,7 +13,7 @@ const debian = { release: "bookworm", sources: [], keys: [] };
 const program = (name: string) => `printf '#!/bin/sh\n' > /usr/bin/${name}; chmod 755 /usr/bin/${name}`;
 const livenet = "mkdir -p /usr/lib/dracut/modules.d/90livenet";
 
-/** What dracut is told to add, where these commands have installed it. */
+/** The modules that dracut is configured to add, where these commands have installed them. */
 const added = (...installed: string[]): string[] =>
   inImage(
     { debian },

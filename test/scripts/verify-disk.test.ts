@@ -44,7 +44,7 @@ beforeAll(async () => {
   await copyPartition(image, (await partitionsOf(image)).root, before);
 });
 
-/** Three of 30 things. */
+/** Three of 30 items. */
 const chosen = (seed: number) => {
   const next = sample(new Chance(seed), 3);
   const kept: number[] = [];

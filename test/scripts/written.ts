@@ -14,7 +14,7 @@ export const sources = inFolders(
   "*.{ts,tsx,mjs,css,c,h,py,sh,conf,toml,yml}",
 );
 
-/** Files do not change while tests run, and most tests ask for the headings of the same few pages. */
+/** Files do not change while tests run, and most tests need the headings of the same few pages. */
 const texts = new Map<string, string>();
 
 export function textOf(path: string): string {

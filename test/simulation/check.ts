@@ -17,7 +17,7 @@ export const slots = 2;
 /** Since when something is not as it should be, by world. */
 const since = new WeakMap<World, Map<string, number>>();
 
-/** A fact that stays true for so long without a break. */
+/** A fact that stays true for this long without a break. */
 export function lasting(world: World, kind: string, ms: number, now: () => string[]): string[] {
   const known = since.get(world) ?? new Map<string, number>();
   since.set(world, known);

@@ -25,7 +25,7 @@ const isEnded = ({ status }: Row) => status !== "queued" && status !== "running"
 
 const isFree = (name: string) => [...witness.running].filter(({ agent }) => agent === name).length < slots;
 
-/** The builds that agents have, by what the builds' objects say. D1 may be late. */
+/** The builds that agents have, according to the builds' objects. D1 may be late. */
 function heldBuilds(world: World): { id: number; attempt: number; agent: string }[] {
   const names = agentNames(world);
   return [...world.service.objects.BUILDS.existing.values()].flatMap(({ storage }) => {
@@ -39,7 +39,7 @@ function heldBuilds(world: World): { id: number; attempt: number; agent: string 
 /** How each build was when it had ended, by world. */
 const endings = new WeakMap<World, Map<number, string>>();
 
-/** After five tries of a claim in vain comes the pause before a poll, and then the next claim. */
+/** After five failed tries of a claim comes the pause before a poll, and then the next claim. */
 const claimedAgainMs = 28_000;
 
 /** More than all agents and objects do in a millisecond. */

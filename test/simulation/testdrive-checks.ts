@@ -36,7 +36,7 @@ type Ended = Extract<TestdriveState, { status: "ended" }>;
 function isExplained({ id, agent }: { id: number; agent: string }, state: Ended): boolean {
   const { cause, endedAt } = state;
   const hasFailed = endedAt - (witness.failedAt.get(agent) ?? -Infinity) < aftermathMs;
-  if (cause === "unclaimed") return true; // another check asks whether an agent was free
+  if (cause === "unclaimed") return true; // a different check covers whether an agent was free
   if (cause === "stopped") return sessions.stopped.has(id);
   if (cause === "agent_lost") return hasFailed;
   if (cause === "agent_stopped") return hasFailed || sessions.endedByAgent.has(id);

@@ -26,8 +26,8 @@ const retryMs = 3_000;
 const maxTries = 200;
 
 /**
- * The people who upload overlay files in several requests. Their clients ask how much is stored, and send the rest. Some give up
- * in between.
+ * The people who upload overlay files in several requests. Their clients ask how much is stored, and send the rest.
+ * Some give up before the end.
  */
 export class Uploaders {
   readonly #service: Service;
@@ -112,7 +112,7 @@ export class Uploaders {
     else this.stored.set(madeId, createHash("sha256").update(bytes).digest("hex"));
   }
 
-  /** Half of them say so. */
+  /** Half of those who give up delete the upload. */
   async #giveUp(upload: ResumableUpload): Promise<void> {
     this.open.delete(upload.id);
     if (upload.id % 2 === 0) await this.#ask(() => deleteUpload(this.#service, upload)).catch(() => {});

@@ -17,7 +17,7 @@ class Receiver {
   readonly received = new Map<number, number>();
   readonly accountUid: string;
   readonly #chance: Chance;
-  /** It takes nothing, ever. */
+  /** Whether the receiver never accepts a message. */
   readonly isDead: boolean;
   readonly addedAt = clock.now;
 
@@ -47,7 +47,7 @@ class Receiver {
 export class Subscribers {
   readonly #service: Service;
   readonly #insist: Insist;
-  /** By the uid of the webhook. */
+  /** The receivers by the uid of their webhook. */
   readonly receivers = new Map<string, Receiver>();
 
   constructor(service: Service, insist: Insist) {

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await addImport("foreign", names, "s390x");
 });
 
-/** As SQLite's lower(). */
+/** Lowers letters as SQLite's lower() does. */
 const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const rank = (name: string, needle: string) => (lower(name) === needle ? 0 : lower(name).startsWith(needle) ? 1 : 2);

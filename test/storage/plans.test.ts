@@ -17,7 +17,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
   ...ofUpdates,
 };
 
-/** They put statements together that other functions send. */
+/** These functions put together statements that other functions send. */
 const composers = [
   "appliance-overview.overviewStatements",
   "appliance-software.softwareStatements",
@@ -152,7 +152,7 @@ it.each([
   expect((await readWhole([sql])).map(({ table }) => table)).toEqual(expected);
 });
 
-/** Tables of which statements read every row, or every row with one status: most are finished, or have ended. */
+/** Tables that statements may read whole, or all rows of one status: most rows are finished, or have ended. */
 async function readWhole(statements: readonly string[]): Promise<{ sql: string; table: string }[]> {
   const named = env.DB.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all<{ name: string }>();
   const tables = (await named).results.map(({ name }) => name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StatementSize } from "#storage/statement-size";
 
-/** The sizes of a hundred statements, of which each unit takes `msEach` of the database's time. */
+/** The sizes of a hundred statements. Each unit takes `msEach` of the database's time. */
 function sizes(msEach: number, limits = { first: 200, least: 50, most: 5000 }): number[] {
   const statement = new StatementSize(limits);
   return Array.from({ length: 100 }, () => {

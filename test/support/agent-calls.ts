@@ -123,7 +123,7 @@ export const sessionCalls: Record<string, Row & { ended?: number }> = {
     held: 101,
     ended: 101,
   },
-  // The boot of which it shows the screen may take longer than the session.
+  // The boot in the screenshot may take longer than the session.
   "POST /testdrives/:id/screen": {
     path: ({ session }) => `/testdrives/${session}/screen`,
     body: "",

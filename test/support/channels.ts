@@ -42,7 +42,7 @@ export async function newRoom(tux: Client) {
     build,
     heads: async () => Object.fromEntries((await channels()).map(({ name, version }) => [name, version])),
     set: (name: string, query = "") => tux.put(`/appliances/${id}/channels/${name}?${query}`, ""),
-    /** As if all versions before had been built. */
+    /** Sets the next version, as if all earlier versions had been built. */
     nextIs: (version: string) =>
       env.DB.prepare("UPDATE appliances SET version = ? WHERE id = ?").bind(version, id).run(),
     /** Builds and publishes a version. Returns the ids of the builds. */

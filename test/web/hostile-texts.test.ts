@@ -16,7 +16,7 @@ import { primaryXmlOf } from "../solver/repo-dsl.ts";
 /** Breaks out of text, attributes, titles, text areas and scripts, if anything lets it. */
 const hostile = `'"></title></textarea></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>{{7*7}}`;
 const escaped = hostile.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-/** For the name of a file, which has no slash. */
+/** A hostile text for the name of a file, which has no slash. */
 const hostileName = `'"><img src=x onerror=alert(2)><svg onload=alert(3)>`;
 const website = `https://example.org/"onmouseover="alert(4)"><img src=x>`;
 

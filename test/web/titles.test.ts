@@ -1,4 +1,4 @@
-/** Every page says in its title what it is, and no two say the same. */
+/** Every page has a title that says what it is, and no two titles are the same. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { web } from "#web/index";

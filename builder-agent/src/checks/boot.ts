@@ -38,7 +38,10 @@ export class Boot implements Disposable {
     this.console[Symbol.dispose]();
   }
 
-  /** The machine that runs now. Its signal is aborted if QEMU ends and neither the guest nor we have ended it. */
+  /**
+   * The machine that runs now. Its signal is aborted if QEMU ends unexpectedly: neither the guest nor this agent has
+   * ended it.
+   */
   guestOf(qemu: Qemu, signal: AbortSignal): Guest {
     const over = new AbortController();
     const loginAt = () => this.#loginAt;

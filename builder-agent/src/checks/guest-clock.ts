@@ -40,7 +40,7 @@ export class GuestClock implements Disposable {
     this.#ms += Math.max(0, passed - waitedMs);
   }
 
-  /** How long the thread that waited most has waited for a processor since the last step, in milliseconds. */
+  /** The milliseconds since the last step for which the thread that waited longest has waited for a processor. */
   async #longestWait(): Promise<number> {
     const pid = await this.#pid().catch(() => undefined);
     const threads = pid === undefined ? [] : await readdir(`/proc/${pid}/task`).catch(() => []);

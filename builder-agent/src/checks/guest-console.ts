@@ -1,7 +1,7 @@
 import { maxCheckText, maxConsoleEnd } from "../contract.ts";
 
 const pauseMs = 200;
-/** So much is searched at once, with the end of what came before. */
+/** The size of a piece that is searched, together with the end of the previous piece. */
 const chunkLength = 4096;
 /** The login prompt of getty and its relatives. The line of a last login is not one. */
 const loginPrompt = /(?:^|\n)(?!Last login)[^\n]*\blogin: ?(?:\n|$|[^\n]*\(automatic login\))/;
@@ -29,7 +29,7 @@ export class GuestConsole implements Disposable {
     this.#onLogin = onLogin;
   }
 
-  /** Bound, because QEMU's output is given to it. */
+  /** A bound function, because it is passed as a callback for QEMU's output. */
   readonly take = (chunk: Buffer): void => {
     this.#raw += this.#decoder.decode(chunk, { stream: true });
     if (this.#raw.length > chunkLength) this.#search();
@@ -47,7 +47,7 @@ export class GuestConsole implements Disposable {
     return [...this.#failedUnits];
   }
 
-  /** Whether systemd reports about its units here. It does not with the kernel argument "quiet". */
+  /** Whether systemd reports its units on this console. With the kernel argument "quiet" it does not. */
   get showsUnits(): boolean {
     this.#search();
     return this.#showsUnits;
@@ -59,7 +59,7 @@ export class GuestConsole implements Disposable {
     return this.#text.slice(-maxConsoleEnd);
   }
 
-  /** The last line with anything in it. */
+  /** The last line that is not empty. */
   get lastLine(): string {
     return this.end.trimEnd().split("\n").at(-1) ?? "";
   }
@@ -72,7 +72,7 @@ export class GuestConsole implements Disposable {
     if (this.#raw === "") return;
     const [whole, rest] = withoutCut(this.#raw);
     this.#raw = rest;
-    // A text or a prompt may have begun in what came before.
+    // A text or a prompt may have begun in the previous piece.
     const before = this.#text.slice(-2 * maxCheckText);
     const added = plain(whole);
     for (const text of this.#wanted) if ((before + added).includes(text)) this.#shown.add(text);
@@ -92,7 +92,7 @@ export class GuestConsole implements Disposable {
   }
 }
 
-/** A control sequence that has only begun waits for its rest. */
+/** An incomplete control sequence waits for its rest. */
 function withoutCut(raw: string): [whole: string, rest: string] {
   const start = raw.lastIndexOf("\u001b");
   const isCut = start >= 0 && raw.length - start < 64 && !sequence.test(raw.slice(start));

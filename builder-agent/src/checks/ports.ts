@@ -13,8 +13,9 @@ export type PortState = "open" | "refused" | "silent";
 const askEveryMs = 50;
 
 /**
- * Connects to a port of the guest. QEMU accepts each connection before the guest does, so its list of connections says
- * whether the guest has. Our side stays open, so that the list still has a connection that the guest has closed.
+ * Connects to a port of the guest. QEMU accepts each connection before the guest does, so only QEMU's list of
+ * connections shows whether the guest has. Our side stays open, so that the list still has a connection that the guest
+ * has closed.
  */
 export async function tryPort(
   { qemu, port }: { qemu: Pick<Qemu, "execute" | "endpoints">; port: number },
@@ -44,7 +45,7 @@ const maxBodyBytes = 256 * 1024;
 
 interface Page {
   status: number;
-  /** The first 256 KiB. */
+  /** The first 256 KiB of the page. */
   body: string;
 }
 
@@ -70,7 +71,7 @@ export async function getPage(endpoint: Endpoint, { scheme, port, path }: PageAd
     path,
     headers: { host: port === usualPort ? guestAddress : `${guestAddress}:${port}`, connection: "close" },
     agent: false,
-    insecureHTTPParser: true, // as for visitors of a testdrive
+    insecureHTTPParser: true, // the same as for visitors of a testdrive
     signal,
   });
   asked.end();

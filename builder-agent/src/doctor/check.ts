@@ -23,7 +23,7 @@ export interface Check {
   name: string;
   state: "ok" | "degraded" | "missing";
   detail: string;
-  /** Empty if all is well. */
+  /** Empty if everything works. */
   disables: Ability[];
   /** How to fix it, e.g. a command. Empty if there is nothing to fix. */
   fix: string;

@@ -26,7 +26,7 @@ export async function checkArmPrograms(stateDir: string): Promise<Check> {
   return missing(nameOfArm, "this kernel has no interpreter for them", ["aarch64"], fix);
 }
 
-/** The same for the kernel of guests, which may differ from this host's. */
+/** Whether the kernel of guests runs foreign programs. It may differ from this host's. */
 export const judge32BitProgramsInGuests = ({ runs32Bit }: { runs32Bit: boolean }): Check =>
   runs32Bit
     ? fine(name, "run in a guest")

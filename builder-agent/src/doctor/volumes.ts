@@ -29,7 +29,10 @@ export async function checkVolumes(ask: VolumeQuestions = host): Promise<Check> 
   return (await ask.answers()) ? fine("lvm2", path) : withoutMapper("use a kernel that has dm_mod");
 }
 
-/** The same for a guest. Its root has lvm2 if this host has it, but its kernel differs. */
+/**
+ * Whether KIWI can divide a disk into volumes in a guest. The guest's root has lvm2 if this host has it, but its kernel
+ * differs.
+ */
 export function judgeVolumesInGuests({ hasLvm2, hasMapper }: { hasLvm2: boolean; hasMapper: boolean }): Check {
   if (!hasLvm2) return withoutLvm2(`${installation}, and start the agent again: its guests get it then`);
   if (hasMapper) return fine("lvm2", "makes volumes in a guest");

@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import { DiskCache, diskUse } from "../disk-cache.ts";
 import type { FreeableCache } from "../disk-room.ts";
 
-/** The directory for copies of overlays and for overlays of ended sessions. It is on the disk of the sessions. */
+/** The directory for copies of overlays and for overlays of ended sessions, on the disk of the sessions. */
 export const modifiedDir = (stateDir: string) => join(stateDir, "modified");
 
 /** The disk of an ended session. */

@@ -8,7 +8,7 @@ import type { BaseRoot, BaseRoots } from "./bases.ts";
 interface BaseTarget {
   bases: BaseRoots;
   input: FrozenInput;
-  /** The same as in Preparer (key.ts). */
+  /** The `builder` of Preparer (key.ts). */
   builder: string;
   workDir: string;
   signal: AbortSignal;

@@ -22,7 +22,7 @@ export interface BaseRoots {
 
 interface Wanted {
   input: FrozenInput;
-  /** The same as in Preparer (key.ts). */
+  /** The `builder` of Preparer (key.ts). */
   builder: string;
 }
 

@@ -39,11 +39,11 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
     description: inOrder(Object.entries(typelessDescription(input))),
     files: inOrder(files.map(({ path, mode, owner, group, sha256 }) => [path, mode, owner, group, sha256])),
     keys: inOrder(keys.map(({ armour }) => [armour])),
-    // It is in rpm's database.
+    // The time is in rpm's database.
     sourceDate: input.sourceDate,
     // If it is absent, the key is the same as in older agents.
     rpmDatabase: input.rpmDatabase,
-    // The keys that had to sign the packages.
+    // The keys that must have signed the packages.
     trust: inOrder(
       input.repositories.map(({ alias, trust }) => [alias, ...(trust?.keys ?? []).map((key) => key.fingerprint)]),
     ),

@@ -23,7 +23,7 @@ export interface ShareParts {
   prepared?: PreparedCaches | undefined;
   api: Pick<WorkerApi, "readPrepared" | "artifact">;
   config: Pick<Config, "isolation">;
-  /** The same as in Preparer (key.ts). */
+  /** The `builder` of Preparer (key.ts). */
   builder: string;
 }
 

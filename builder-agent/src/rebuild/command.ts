@@ -106,7 +106,10 @@ async function textOf(file: string): Promise<string> {
   });
 }
 
-/** A key that comes with the provenance, or from an address in it, would prove nothing. So a person names one of them. */
+/**
+ * A key that comes with the provenance, or from an address in it, would prove nothing. So the user must name the key or
+ * the service.
+ */
 async function keysOf({ key, service }: Values, signal: AbortSignal): Promise<PublicKey[]> {
   if (key === undefined && service === undefined)
     throw new UsageRefused(
@@ -132,7 +135,7 @@ function addressOf(given = ""): string {
   throw new UsageRefused(`${given} is not the address of a service: write it as https://kiln.example.org.`);
 }
 
-/** The directory of downloads and of the build. */
+/** The directory for downloads and for the build. */
 async function stateOf({ state }: Values): Promise<{ path: string } & AsyncDisposable> {
   const path = state === undefined ? await mkdtemp("/var/tmp/kiln-rebuild-") : resolve(state);
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -142,7 +145,7 @@ async function stateOf({ state }: Values): Promise<{ path: string } & AsyncDispo
   return { path, [Symbol.asyncDispose]: async () => void (state === undefined && (await remove())) };
 }
 
-/** An agent's configuration. The scripts are a stranger's, so they run in a guest unless the command line says otherwise. */
+/** An agent's configuration. The scripts are untrusted, so they run in a guest unless an option turns that off. */
 async function configOf(values: Values, { service, stateDir }: { service: string; stateDir: string }): Promise<Config> {
   const env = {
     ...process.env,

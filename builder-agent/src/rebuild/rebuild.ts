@@ -34,7 +34,7 @@ export interface Rebuild {
 /** The second image, and the packages in it. */
 export type Rebuilt = PackedImage & Pick<BuiltImage, "installed">;
 
-/** As long as the service gives a build. */
+/** The time limit, which is the service's own for a build. */
 const timeLimitMs = 4 * 60 * 60_000;
 
 /** The builder root that the provenance names, from a file or from this state directory. Undefined if it names none. */

@@ -55,7 +55,7 @@ export async function rootCommand(args: string[], print: (text: string) => void,
   await commands[command]?.({ stateDir, values, print, signal, words });
 }
 
-/** How many arguments each command takes. */
+/** The number of arguments of each command. */
 const wordsOf: Record<string, number> = { make: 1, list: 0, packages: 1, export: 2, import: 1, remove: 1 };
 
 interface Call {

@@ -75,7 +75,7 @@ async function fetchSmall(url: string, signal: AbortSignal): Promise<Buffer> {
   return bytes;
 }
 
-/** Fetches a list by its checksum if the mirror offers that, because the mirror may be updated in between. */
+/** Fetches a list by its checksum if the mirror offers that, because the mirror may be updated in the meantime. */
 async function fetchList(
   { url, suite }: Suite,
   component: string,
@@ -90,7 +90,7 @@ async function fetchList(
   return await outputOf("xz", ["--decompress", "--stdout", file], signal);
 }
 
-/** @throws RootFault if the file has another checksum */
+/** @throws RootFault if the file has a different checksum */
 export async function fetchKnown({ url, sha256, size }: KnownFile, into: string, signal: AbortSignal): Promise<void> {
   const wrong = () => new RootFault(`${url} is not the file that the signed index names.`);
   await withRetry(async () => {

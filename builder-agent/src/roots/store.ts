@@ -17,7 +17,7 @@ const Release = z.object({
   sha256: z.string(),
   /** Fingerprint of the key. */
   signedBy: z.string(),
-  /** It was expired, and the operator accepted it. */
+  /** The index had expired, and the operator accepted it. */
   acceptedExpired: z.literal(true).optional(),
 });
 export type RootRelease = z.infer<typeof Release>;

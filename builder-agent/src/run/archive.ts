@@ -46,9 +46,9 @@ async function writeOutput(
 }
 
 /**
- * tar warns if a file's time of change is another one after reading. That is harmless here: other formats and
- * testdrives add and remove links to the disk, and only read it. For a file that became shorter or that it cannot read,
- * tar has other messages.
+ * tar warns if a file's ctime has changed after reading. That is harmless here: other formats and testdrives add and
+ * remove links to the disk, and only read it. If a file became shorter or cannot be read, tar's message is a different
+ * one.
  */
 const isWhole = (exit: Exit, said: readonly string[]): boolean =>
   "code" in exit &&

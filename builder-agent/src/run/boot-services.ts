@@ -13,11 +13,11 @@ const masked = /^\/etc\/systemd\/system\/([^/]+)$/;
 /** dpkg's lists of the files of each package. */
 const fileList = /^\/var\/lib\/dpkg\/info\/([a-z0-9][a-z0-9+.-]*)(?::[a-z0-9-]+)?\.list$/;
 const unitFile = /^(?:\/usr)?\/lib\/systemd\/system\/([^/]+\.(?:service|socket))$/gm;
-/** A larger list is not one of dpkg. */
+/** A larger list is not from dpkg. */
 const maxListBytes = 8 * 1024 * 1024;
 const maxUnits = 100;
 
-/** The units that systemd starts at boot, by the package that brings each. Empty without systemd and dpkg. */
+/** The units that systemd starts at boot, by the package that contains each. Empty without systemd and dpkg. */
 export async function bootServices(root: RootTree): Promise<Record<string, string[]>> {
   const [units, off, owners] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
   for await (const found of root.entries()) {

@@ -77,8 +77,8 @@ export const kiwiEnvironment = (paths: KiwiPaths) => ({
 export const forDebian = { INITRD: "No", LC_ALL: "C.UTF-8" } as const;
 
 /**
- * No kernel of a PC reports that it is one of arm64. So KIWI's Python does (shims/python/sitecustomize.py), and debootstrap
- * gets the architecture as an argument (shims/debootstrap).
+ * The kernel of a PC never reports arm64. So KIWI's Python does (shims/python/sitecustomize.py), and debootstrap gets
+ * the architecture as an argument (shims/debootstrap).
  */
 export const environmentFor = (arch: Arch): Record<string, string> =>
   arch === "aarch64" ? { KILN_MACHINE: arch, KILN_DEB_ARCH: architectures[arch].debian } : {};

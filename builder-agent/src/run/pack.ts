@@ -47,7 +47,7 @@ export async function packImage(built: Packable, name: string, packing: Packing)
   const dir = join(workDir, "pack");
   const { names, bootable, disk } = await fillFolder(built, { dir, name, signal });
   const { plainTar, machine, alone } = imageFormats[built.imageType];
-  // Whoever makes a disk from a delta gets no other files, and needs another name for each version.
+  // A disk that is made from a delta has no other files with it, and needs a different name for each version.
   const isOnlyDisk = machine === undefined && alone === undefined;
   await using file = await PartedFile.create(workDir, plainTar ? withSuffix(name, plainTar) : `${name}.tar.gz`);
   onFile?.(file);

@@ -14,7 +14,7 @@ export async function preloaded(program: string, path: string): Promise<string[]
   return [python, ...(option === undefined ? [] : [option]), join(shims, "loaded.py"), file];
 }
 
-/** The same for KIWI of a Debian that has the shims in that folder. */
+/** The command of a Debian's KIWI, with the shims in that folder. */
 export const preloadedInDebian = (folder: string): string[] => [
   "/usr/bin/python3",
   join(folder, "loaded.py"),

@@ -67,7 +67,7 @@ async function vpc(disk: FileHandle, seed: string): Promise<void> {
   await writeAll(disk, footer, at);
 }
 
-/** In the byte order of the file: the region of metadata, and in it the identifier of the disk. */
+/** The region of metadata, and the identifier of the disk in it, in the byte order of the file. */
 const metadataRegion = Buffer.from("06a27c8b90479a4bb8fe575f050f886e", "hex");
 const diskIdentifier = Buffer.from("ab12cabee6b2234593efc309e000c746", "hex");
 

@@ -5,7 +5,7 @@ import type { Found, RootTree } from "./root-walk.ts";
 
 /** Where packages, scripts and people leave files. Programs and their documentation are elsewhere. */
 const searched = /^\/(?:etc|root|home|var|opt|srv|boot|efi)\//;
-/** Keys that belong to a program's tests or documentation are no secrets. A user may have the name "test". */
+/** Keys that belong to a program's tests or documentation are not secret. A user may have the name "test". */
 const examples =
   /^\/(?:opt|srv|var|home\/[^/]+)\/(?:.*\/)?(?:tests?|testdata|fixtures?|docs?|examples?|node_modules)\//s;
 
@@ -75,9 +75,9 @@ const secrets: readonly Secret[] = [
 ];
 
 /**
- * What all machines of an image would share, although each should have its own: a sentence for each file, without its
- * content. Files of the appliance itself are not reported: its owner has put them there, and is told about them before
- * the appliance is shared.
+ * Finds secrets that all machines of an image would share, although each machine should have its own. Returns a
+ * sentence for each file, without its content. Files of the appliance itself are not reported: its owner has put them
+ * there, and is warned about them before sharing the appliance.
  */
 export async function sharedSecrets(
   root: RootTree,

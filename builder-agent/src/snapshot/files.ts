@@ -20,9 +20,9 @@ export async function isFresh(snapshot: string): Promise<boolean> {
 }
 
 /**
- * Moves the disk of a boot into the snapshot, if it has one. Sessions open it with the agent's rights. A guest may have taken its
- * QEMU over, so the disk must not refer to other files. Without special features a qcow2 can only name a backing file, and our
- * command line overrides that name (docs/interop/qcow2 of QEMU: bytes 32, 60 and 72).
+ * Moves the disk of a boot into the snapshot, if it has one. Sessions open it with the agent's rights. A guest may have
+ * taken over its QEMU, so the disk must not refer to other files. Without special features a qcow2 can only name a
+ * backing file, and our command line overrides that name (docs/interop/qcow2 of QEMU: bytes 32, 60 and 72).
  */
 export async function takeOverlay(from: string, to: string): Promise<void> {
   const head = Buffer.alloc(80);

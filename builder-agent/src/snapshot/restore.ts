@@ -6,7 +6,7 @@ import type { SessionDir } from "../testdrive/session-dir.ts";
 import { openSnapshot } from "./files.ts";
 
 const Status = z.object({ status: z.string() });
-/** A state of some hundred megabytes takes a tenth of a second. */
+/** Loading a state of some hundred megabytes takes a tenth of a second. */
 const loadTimeoutMs = 20_000;
 
 /** Continues the machine of a snapshot, on a copy of its disk. If it rejects, no QEMU is left running. */

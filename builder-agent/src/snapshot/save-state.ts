@@ -16,7 +16,7 @@ const withoutLimit = 2 ** 40;
 export interface SaveOptions {
   dir: SessionDir;
   testdriveId: number;
-  /** The largest state. If a guest has taken its QEMU over, that QEMU could write forever. */
+  /** The largest state. A QEMU that its guest has taken over could write forever. */
   maxBytes: number;
   signal: AbortSignal;
 }

@@ -15,7 +15,7 @@ export async function takeScreen(
   const path = dir.file(screenName);
   await makeFor(userOfSession(testdriveId), dir, path);
   await qemu.execute("screendump", { filename: screenName, format: "png" });
-  // A guest may have taken its QEMU over.
+  // A guest may have taken over its QEMU.
   await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const read = Buffer.alloc(maxScreenBytes + 1);
   const { bytesRead } = await file.read(read, 0, read.length, 0);
@@ -23,7 +23,7 @@ export async function takeScreen(
   return read.subarray(0, bytesRead);
 }
 
-/** Makes an empty file for QEMU, which has become another user and may not write the agent's files. */
+/** Makes an empty file for QEMU, which runs as a different user and may not write the agent's files. */
 async function makeFor(user: number | undefined, dir: SessionDir, path: string): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   if (user === undefined) return;

@@ -19,7 +19,7 @@ export async function makeArmFirmware(dir: SessionDir): Promise<string[]> {
 /** Emulated, it is a Cortex-A57, which every distribution supports: newer ones sign their pointers, which is slow. */
 const emulated = ["-accel", "tcg,tb-size=128", "-cpu", "cortex-a57"];
 
-/** It has neither a VGA card nor a keyboard. */
+/** This type of machine has neither a VGA card nor a keyboard, so both are added. */
 export const armHardware = (accel: Accel) => ({
   board: ["-machine", "virt", ...(accel === "kvm" ? ["-accel", "kvm", "-cpu", "host"] : emulated)],
   screen: ["-device", "virtio-gpu-pci"],

@@ -72,7 +72,10 @@ export async function forwardedPort(qmp: Pick<Qmp, "execute">, port: number): Pr
   return forward.from;
 }
 
-/** Whether the guest has accepted a connection to this port that is still open. QEMU itself accepts each at once. */
+/**
+ * Whether the guest has accepted a connection to this port that is still open. QEMU itself accepts each one
+ * immediately.
+ */
 export async function hasAccepted(qmp: Pick<Qmp, "execute">, port: number): Promise<boolean> {
   const notAccepted = new Set(["HOST_FORWARD", "SYN_SENT", "CLOSED", "NONE"]);
   return (await connectionsOf(qmp)).some(({ state, to }) => to === port && !notAccepted.has(state));

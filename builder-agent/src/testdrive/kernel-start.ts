@@ -60,7 +60,7 @@ export function kernelLook(registers: string, lapic: string): "not yet" | "start
   const [, address = "", halted] = /^[ER]IP=([0-9a-f]+) .*\bHLT=(\d)/m.exec(registers) ?? [];
   const [, timer] = /^LVTT\s+(0x[0-9a-f]+)/m.exec(lapic) ?? [];
   if (!isInKernel(address, registers)) return "not yet";
-  // Only a kernel whose clock wakes it up halts. Without the entry there is no such clock.
+  // A kernel halts only if its clock will wake it up. Without the entry there is no such clock.
   if (halted !== "0" || timer === undefined || (Number(timer) & maskedTimer) === 0) return "started";
   return { loop: address.slice(0, -pageDigits) };
 }

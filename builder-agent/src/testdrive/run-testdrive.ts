@@ -162,7 +162,7 @@ async function host(session: Session): Promise<string> {
   };
   const start = { onEvent: countTcpViewers(control), signal, onRestart, onConsole };
   const boot = () => startQemu(machine, dir, start);
-  // Checks see the image boot, as it does on any machine.
+  // Checks need to see the image boot, as it does on any machine.
   await using qemu = await (checked ? boot() : parts.snapshots.start({ claim, image, machine, dir, start }));
   if (qemu.clients) reserved?.passOn(qemu.clients);
   for (const client of early) if (reserved) void joinEarly(client, reserved);

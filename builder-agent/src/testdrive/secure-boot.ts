@@ -25,14 +25,14 @@ export async function makeSecureFirmware(dir: SessionDir, folder = ovmf): Promis
   ].flat();
 }
 
-/** For the owner of a session whose image boots with Secure Boot. */
+/** The message for the owner of a session whose image boots with Secure Boot. */
 export function secureBootSentence({ firmware, tpm }: Pick<Machine, "firmware" | "tpm">): string {
   if (!firmware) return "The machine starts by BIOS, without Secure Boot, because its host has no firmware for that.";
   const isOn = "Secure Boot is on in the firmware.";
   return tpm ? isOn : `${isOn} The machine has no TPM, because its host has no swtpm.`;
 }
 
-/** Linux's lines about it: of its EFI stub, and of its log. */
+/** Linux's lines about Secure Boot, from its EFI stub and from its log. */
 export const linuxReport = /secure boot (?:is )?(enabled|disabled)\b/i;
 /** Longer than such a line. */
 const keptCharacters = 200;

@@ -8,12 +8,13 @@ import type { SessionDir } from "./session-dir.ts";
 const seedName = "seed.iso";
 /** xorriso makes every path absolute, and the user nobody cannot enter the folder's parents. */
 const here = "/proc/self/cwd";
-/** More than the texts of a seed can need. */
+/** A limit that the texts of a seed cannot reach. */
 const maxDiskBytes = 4 * 1024 * 1024;
 
 /**
- * Writes the disk on which cloud-init finds the seed (NoCloud), and returns QEMU's arguments for it. The session's directory is deleted
- * with the session, and so is the disk. What xorriso says is not logged, because it may name what it reads.
+ * Writes the disk on which cloud-init finds the seed (NoCloud), and returns QEMU's arguments for it. The session's
+ * directory is deleted with the session, and so is the disk. The output of xorriso is not logged, because it may
+ * contain names of the files that it reads.
  */
 export async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSignal): Promise<string[]> {
   const folder = dir.file("seed");
@@ -44,7 +45,7 @@ export async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSig
   return drive();
 }
 
-/** cloud-init needs both of the first two. A machine with another instance's id begins again, as after a copy. */
+/** cloud-init needs both of the first two. A machine with a new instance id begins again, as after a copy. */
 function textsOf({ userData = "", metaData, networkConfig }: Seed, { path }: SessionDir): Record<string, string> {
   return {
     "user-data": userData,

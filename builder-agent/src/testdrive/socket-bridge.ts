@@ -33,7 +33,7 @@ async function open(way: string): Promise<void> {
   await once(server, "listening");
 }
 
-/** When QEMU has started, nothing here needs root. */
+/** After the start of QEMU, nothing here needs root. */
 function become(id: number): void {
   process.setgroups?.([]);
   process.setgid?.(id);

@@ -10,7 +10,7 @@ export const tpmProgram = "swtpm";
 /** Relative to the session's directory. */
 const folderName = "tpm";
 const socketName = "swtpm.sock";
-/** Its state has some kilobytes. */
+/** The state has only some kilobytes. */
 const maxFileBytes = 1024 * 1024;
 const startTimeoutMs = 20_000;
 

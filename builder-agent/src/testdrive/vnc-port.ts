@@ -16,7 +16,7 @@ export interface ReservedVnc {
    * been read from them
    */
   handOver(): Promise<Socket[]>;
-  /** For a QEMU in a sandbox: keeps listening, and joins all clients with QEMU, the early ones first. */
+  /** Keeps listening for a QEMU in a sandbox, and connects all clients to it, the early ones first. */
   passOn(endpoint: Endpoint): void;
   release(): Promise<void>;
 }

@@ -6,7 +6,7 @@ export interface Made {
   /** Raw bytes for the size field, instead of the real size. */
   rawSize?: string | Buffer;
   uid?: number;
-  /** For a sparse file: the positions of its bytes, and its size including holes. */
+  /** The positions of a sparse file's bytes, and its size including holes. */
   extents?: [position: number, length: number][];
   realSize?: number;
   target?: string;

@@ -66,7 +66,7 @@ describe("a damaged file system", () => {
   });
 });
 
-/** A new overlay with another header. */
+/** A new overlay with a changed header. */
 const head = (change: (head: Buffer) => void): string => {
   const overlay = join(dir, "head.qcow2");
   copyFileSync(disk.overlay([]), overlay);

@@ -11,7 +11,7 @@ const sh = (script: string) => execFileSync("sh", ["-ec", script], { encoding: "
 /** Whether a process waits for a `sleep`. */
 const sleeps = ({ pid }: ChildProcess) => spawnSync("pgrep", ["-x", "-P", String(pid), "sleep"]).status === 0;
 
-// It needs root, as the agent does.
+// The test needs root, as the agent does.
 it.each([
   { option: "--add", isThereAfter: true },
   { option: "--delete", isThereAfter: false },

@@ -29,7 +29,7 @@ describe("a snapshot of the booted guest", () => {
     await using second = await place.startSession();
 
     expect(place.logged).toEqual(["snapshot made", "started from a snapshot"]);
-    // It has not booted: the console has the snapshot's output, and the guest answers immediately.
+    // The guest has not booted: the console has the snapshot's output, and the guest answers immediately.
     expect(await second.console()).toBe("login: ");
     await second.strike("a");
     await second.says("login: a1\0\n");

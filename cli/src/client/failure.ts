@@ -77,7 +77,7 @@ function repositoryAdvice({ code }: Cause, message: string): string | undefined 
   return id === undefined ? undefined : `Add it: \`kiln repo add APPLIANCE ${id}\`.`;
 }
 
-/** Advice on how to list the things of a noun, which is the first part of a call's path. */
+/** Advice on how to list the objects of a kind. The kind is the first part of a call's path. */
 const lists: readonly (readonly [noun: string, advice: string])[] = [
   ["gallery", "`kiln gallery search TEXT` lists what is published."],
   ["webhooks", "`kiln webhook list` shows the ids."],

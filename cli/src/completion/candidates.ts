@@ -9,7 +9,7 @@ export interface Candidate {
   about?: string;
 }
 
-/** With "files", the shell itself completes files of this machine. */
+/** If it is "files", the shell itself completes file names. */
 export type Candidates = readonly Candidate[] | "files";
 
 interface Context {

@@ -18,7 +18,7 @@ export interface EarlierDisk extends Disposable {
 
 interface Place {
   folder: string;
-  /** The image or disk that the user has named; undefined if the folder is searched for one. */
+  /** The image or disk that the user named. Undefined if the folder is searched instead. */
   given: string | undefined;
   keys: readonly PinnedKey[];
 }

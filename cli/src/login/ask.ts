@@ -10,7 +10,7 @@ export async function ask(question: string): Promise<string> {
   return await answerTo(question, process.stderr);
 }
 
-/** The same, but does not show what is typed. */
+/** Asks without showing what is typed. */
 export async function askSecretly(question: string): Promise<string> {
   const answer = await answerTo(question, silent(question));
   if (process.stdin.isTTY) process.stderr.write("\n");

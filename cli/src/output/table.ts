@@ -51,7 +51,7 @@ const turns = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 /** A control sequence of ECMA-48. */
 const terminalOrder = /\u001B\[[0-?]*[ -/]*[@-~]/g;
 
-/** The same for text of several lines. */
+/** Makes the control characters of several lines visible. */
 export const visibleLines = (text: string): string => text.split(/\r?\n/).map(visible).join("\n");
 
 /** `2026-11-22 18:53` for a time in ISO 8601. */

@@ -59,7 +59,7 @@ function diskIn({ file, disk }: Verified, given: string): string {
   );
 }
 
-/** The same without the image. Returns the provenance that the image must match. */
+/** Verifies everything but the image. Returns the provenance that the image must match. */
 export async function verifyBills(file: string, keys: readonly PinnedKey[]): Promise<Verified> {
   const { statement, digest, key } = openEnvelope(await textOf(file + provenanceSuffix), keys);
   const { subject, predicate } = statement;

@@ -4,7 +4,7 @@ import { Complaint } from "../complaint.ts";
 import { cosignersOf, readKey, type KeyType, type NamedKey } from "../image-log.ts";
 import { unverified } from "./envelope.ts";
 
-/** The witnesses whose cosignatures a user asks for. */
+/** The witnesses whose cosignatures a user requires. */
 export interface Quorum {
   witnesses: readonly NamedKey[];
   /** How many of them must have cosigned. */

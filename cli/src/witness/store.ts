@@ -36,7 +36,7 @@ export class WitnessFolder {
   seen(origin: string): Checkpoint | undefined {
     const note = this.note(hashOf(origin));
     const checkpoint = note === undefined ? undefined : readCheckpoint(note);
-    // To go on would cosign any history.
+    // Continuing would mean cosigning any history.
     if (note !== undefined && checkpoint?.origin !== origin)
       throw new Complaint(
         "refused",

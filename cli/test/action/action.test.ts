@@ -78,7 +78,7 @@ beforeEach(() => {
   writeFileSync(at("log"), "");
 });
 
-/** In place of kiln: it prints what the test has written for a command, and records how it was called. */
+/** A stand-in for kiln. It prints what the test has prepared for a command, and records its arguments. */
 const standIn = `#!/bin/sh
 echo "$KILN_ACCOUNT@$KILN_URL $*" >> "$STAND_IN/log"
 case $1 in

@@ -39,7 +39,7 @@ export const kiosk: AnswerOf<"getDefinition">["definition"] = {
   gpg_keys: [],
 };
 
-/** The same with files of these contents, by their paths in the image. */
+/** A definition with files of these contents, by their paths in the image. */
 export const withFiles = (contents: Record<string, Uint8Array>, digestOf: (bytes: Uint8Array) => string) => ({
   ...kiosk,
   files: Object.entries(contents).map(([path, bytes]) => ({

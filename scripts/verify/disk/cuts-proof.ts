@@ -83,8 +83,8 @@ export async function cutDisks(workspace: Workspace, { seed, any, marked }: Samp
 }
 
 /**
- * Chooses so many of things whose number is not known before, each equally likely: for the next thing, it returns its place from
- * 1 to `count`, in which it replaces an earlier one, or nothing (Vitter's algorithm R).
+ * Chooses `count` items, each equally likely, without knowing how many will come (Vitter's algorithm R). For the next
+ * item, returns the place from 1 to `count` where it replaces an earlier one, or nothing.
  */
 export function sample(chance: Chance, count: number): () => number | undefined {
   let seen = 0;
@@ -133,7 +133,7 @@ async function compareFiles({ image, folder }: Workspace, disk: string, name: st
     string,
   ];
   await command("qemu-img", ["convert", "-O", "raw", disk, raw]);
-  // In its old size: it has grown since, and what it grew by has no files.
+  // The image at its old size. It has grown since, and the new part contains no files.
   const { root } = await partitionsOf(image);
   await decryptRoot(raw, root, await volumeKeyOf(raw, passphrase, folder), plain);
   await copyPartition(image, root, before);

@@ -22,8 +22,9 @@ interface Machine {
 }
 
 /**
- * A machine encrypts its disk, and binds it to the key server, whose keys are in the folder `keys`. At the next boot, the
- * machine asks nobody, and the system gets its own network. Without the server, only the recovery key opens the disk. Throws otherwise.
+ * A machine encrypts its disk, and binds it to the key server, whose keys are in the folder `keys`. At the next boot,
+ * the machine needs no passphrase, and the system configures its network itself. Without the server, only the recovery
+ * key opens the disk. Throws otherwise.
  */
 export async function proveTang(workspace: Workspace, keys: string): Promise<void> {
   await using home = await makeHome(workspace.folder, "served");

@@ -143,7 +143,7 @@ export async function differencesBetween(one: string, other: string, folder: str
   return await command("unshare", ["--mount", "bash", "-c", script, "diff", one, other, ...places]);
 }
 
-/** Replaces a text by another one of the same length, in everything before the header: GRUB's configuration is there. */
+/** Replaces a text with another of the same length, in everything before the header: GRUB's configuration is there. */
 export async function changeBoot(disk: string, from: string, to: string): Promise<void> {
   await using file = await open(disk, "r+");
   const { header } = await partitionsOf(disk);

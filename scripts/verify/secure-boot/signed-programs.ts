@@ -4,7 +4,10 @@ import { Complaint } from "../../launch/complaint.ts";
 /** A program in the chain of trust, by the one that checks it. */
 export type Program = keyof typeof checked;
 
-/** The programs of which one changed byte must be refused, and the words of the firmware, of shim or of GRUB then. */
+/**
+ * The programs that must be refused if one byte has changed, and the message of the firmware, shim or GRUB in that
+ * case.
+ */
 export const checked = {
   shim: { component: "shim", refusal: /Access Denied/ },
   GRUB: { component: "grub", refusal: /Verification failed/ },

@@ -41,7 +41,7 @@ export interface Named {
 }
 
 /**
- * A token for one appliance can reach only what belongs to that appliance. A thing that does not exist is refused in
+ * A token for one appliance can reach only what belongs to that appliance. Something that does not exist is refused in
  * the same way.
  */
 export async function refuseOtherAppliances(

@@ -40,7 +40,7 @@ export function limitsOf(env: LimitsEnv): Counted {
   };
 }
 
-/** How much of each limit an account has used. */
+/** The part of each limit that an account has used. */
 export async function usedLimits({ env, db }: Services<LimitsEnv>, accountId: number) {
   return { used: await countAll(db, accountId), most: limitsOf(env) };
 }

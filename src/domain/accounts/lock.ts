@@ -11,8 +11,8 @@ import { listLiveTestdrives } from "#storage/testdrives";
 type LockEnv = Pick<Env, "BUILDS" | "EVENTS" | "TESTDRIVES">;
 
 /**
- * Refuses every sign-in from now on, then ends all builds and testdrives. Repeating it is safe, and also ends what was
- * started in between by a request that had already signed in.
+ * Refuses every sign-in from now on, then ends all builds and testdrives. Repeating it is safe, and also ends work that
+ * a request started in the meantime because it had already signed in.
  */
 export async function lockAccount({ env, db }: Services<LockEnv>, account: Account): Promise<void> {
   await saveLock(db, account.id, new Date());

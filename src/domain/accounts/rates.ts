@@ -15,7 +15,7 @@ export const rates = {
   /** Files that the service downloads. */
   web_files: 300,
   repositories: 60,
-  /** Changes of a selection. Each is resolved. */
+  /** Changes of a selection, each of which is resolved. */
   software: 3000,
   /** Changes of a selection that are only simulated. */
   effects: 6000,

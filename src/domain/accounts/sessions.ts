@@ -63,7 +63,7 @@ export async function startSession(
 interface SignedInBrowser {
   session: Session;
   account: Account;
-  /** The appliance that was asked for, if it is the account's own. */
+  /** The requested appliance, if it is the account's own. */
   appliance: Appliance | null;
   readOnly: ReadOnlyMode;
 }

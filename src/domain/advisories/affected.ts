@@ -7,7 +7,7 @@ import type { Database } from "#storage/db";
 import { exploitedAmong } from "#storage/exploited-advisories";
 import type { ListedPackage } from "#storage/image-packages";
 
-/** An advisory that concerns installed packages of one source. */
+/** An advisory that affects installed packages of one source. */
 export interface Affected {
   id: string;
   /** The distribution's announcements of its fix. */
@@ -23,12 +23,12 @@ export interface Affected {
   packages: string[];
 }
 
-/** An advisory of which is known whether attackers use it. */
+/** An advisory, with whether attackers are known to exploit it. */
 export interface KnownAffected extends Affected {
   isExploited: boolean;
 }
 
-/** Adds what is known about exploits. */
+/** Adds whether attackers exploit each one. */
 export async function withExploits(db: Database, affected: readonly Affected[]): Promise<KnownAffected[]> {
   const exploited = await exploitedAmong(db, [...new Set(affected.map(({ id }) => id))]);
   return affected.map((one) => ({ ...one, isExploited: exploited.has(one.id) }));

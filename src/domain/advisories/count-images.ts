@@ -19,9 +19,9 @@ import { lookAtImages } from "#storage/watches";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 const position = "images with changed advisories";
-/** How many new images of how many accounts are counted at once. */
+/** The number of new images, and of their accounts, that are counted together. */
 const newAtOnce = { accounts: 10, imagesOfEach: 20 };
-/** How many images are compared with the changed packages at once. */
+/** The number of images that are compared with the changed packages together. */
 const comparedAtOnce = 500;
 /** The advisories of this many sources are in memory at the same time. */
 const sourcesAtOnce = 50;
@@ -92,7 +92,10 @@ async function count(db: Database, images: readonly CountableImage[]): Promise<v
 
 type Counted = CountableImage & { counts: AffectedCounts | null };
 
-/** Whether an update fixes more vulnerabilities than before that are known to be exploited. Their owner is told at once. */
+/**
+ * Whether an update fixes more vulnerabilities than before that are known to be exploited. Their owner is notified
+ * immediately.
+ */
 function hasMoreExploited({ before, counts }: Counted): boolean {
   const known = JSON.parse(before ?? "null") as AffectedCounts | null;
   return (counts?.exploited ?? 0) > (known?.exploited ?? 0);

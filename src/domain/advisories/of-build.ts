@@ -59,7 +59,10 @@ export async function findAdvisories(
   return { build, advisories: stated, counts: countsOf(advisories), isKnown, packageType: base.type, feeds };
 }
 
-/** The page of an image compares again whenever it is refreshed. By image and by when the feeds were read. */
+/**
+ * The page of an image compares again whenever it is refreshed. The key is the image and the time when the feeds were
+ * read.
+ */
 const compared = new Map<string, KnownAffected[]>();
 const maxCompared = 50;
 

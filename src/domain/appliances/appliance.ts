@@ -115,7 +115,7 @@ async function clonePublished(
   return saved;
 }
 
-/** Refuses with the reason: a limit of the account, or the source was deleted in between. */
+/** Refuses with the reason: a limit of the account, or the source was deleted in the meantime. */
 async function refuseClone(
   services: Services<LimitsEnv>,
   refused: { account: Account; configuration: Configuration; sourceNow: () => Promise<unknown> },
@@ -161,7 +161,7 @@ async function clonedConfiguration(
   return await forStranger(env, stored, await findTemplateConfiguration(db, source.id));
 }
 
-/** The same limit as for a name in a request (api/params, `text`). */
+/** The limit for a name in a request (api/params, `text`). */
 const maxNameLength = 255;
 
 /**

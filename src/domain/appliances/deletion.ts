@@ -15,12 +15,12 @@ export async function deleteAppliance({ env, db }: Services, appliance: Applianc
   await refuseIfPublished(db, appliance);
   await cancelBuildsOf({ env, db }, appliance);
   const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {
-    // If it was published in between, the batch has changed nothing.
+    // If it was published in the meantime, the batch has changed nothing.
     await refuseIfPublished(db, appliance);
     throw error;
   });
-  // Builds that were started in between. If a build's object cannot be reached, the build continues in vain, and the
-  // sweep removes its image.
+  // Builds that were started in the meantime. If a build's object cannot be reached, the build continues, and the sweep
+  // removes its image.
   const late = gone.filter(isUnfinished).map((build) =>
     buildObject(env, build)
       .cancel()

@@ -44,7 +44,7 @@ export async function noteEstimate(
 }
 
 /**
- * The size of a download whose packages are so large as files. A package contains the same content with a similar
+ * The size of a download, from the size of its packages as files. A package contains the same content with a similar
  * compression, but an image has more than its packages.
  */
 export function downloadMb(filesMb: number, facts: Pick<BaseSystemFacts, "download"> | undefined): number {

@@ -13,11 +13,11 @@ import type { Appliance } from "#storage/appliances";
 
 /** The data for the head of each page of an appliance. */
 export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
-  /** With the current estimate of its size. */
+  /** The appliance with the current estimate of its size. */
   appliance: Appliance;
   /** Undefined if no catalogue has the base system now, or if the appliance is another account's. */
   base: Pick<BaseSystemFacts, "title" | "cannot"> | undefined;
-  /** What prevents a build, or might surprise the user. */
+  /** The problems that prevent a build, and facts that might surprise the user. */
   issues: readonly Issue[];
   /** The rows that decide its software. */
   rows: ExaminedRows;

@@ -171,7 +171,7 @@ const mostMore = 50;
 /** Accounts whose appliances are being examined, so that a page that refreshes itself does not start another run. */
 const examining = new Set<number>();
 
-/** How many appliances are read, and their statuses stored, at once. They are in memory at the same time. */
+/** The number of appliances that are read, and whose statuses are stored, together. All of them are in memory. */
 const examinedAtOnce = 10;
 
 /**

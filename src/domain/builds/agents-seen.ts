@@ -7,7 +7,7 @@ import { listAgents, listAgentsSeen, type Agent } from "#storage/agents";
 
 type SwitchboardServices = Services<Pick<Env, "SWITCHBOARD">>;
 
-/** An agent that is alive, as far as it matters for what it could do. */
+/** The facts about a live agent that decide what it could do. */
 export interface AbleAgent {
   capabilities: Capabilities | null;
   isDrained: boolean;
@@ -22,7 +22,7 @@ export async function agentsSeen(
   const { known, unknown } = await switchboard(env).abilities(maxUnknown, except);
   const seen = whyNotYet(known, wanted);
   if (seen === "busy") return seen;
-  // Others call without a socket, or have not reported on it what they can do.
+  // Other agents have no socket, or have not reported their abilities on it.
   const others = await listAgentsSeen(db, { since: new Date(Date.now() - forgottenAfterMs), ids: unknown });
   const able = others.filter(({ id }) => id !== except).map(asAble);
   return whyNotYet([...known, ...able], wanted);
@@ -33,7 +33,7 @@ export const asAble = ({ capabilities, drainedAt }: Agent): AbleAgent => ({
   isDrained: drainedAt !== null,
 });
 
-/** Agents that are connected, or have called within the last minute. */
+/** Agents that are connected, or that called within the last minute. */
 export async function listAliveAgents({ env, db }: SwitchboardServices): Promise<Agent[]> {
   const [agents, connected, heard] = await Promise.all([
     listAgents(db),
@@ -59,7 +59,10 @@ export function whyNotYet(alive: readonly AbleAgent[], wanted: BuildWanted): Exc
   return able.length > 0 && able.every(({ can }) => !hasRoot(can, wanted)) ? "rootless" : "none";
 }
 
-/** How many agents whose abilities only their rows have are looked up, which a statement has parameters for. */
+/**
+ * The number of agents whose rows are read because their abilities are only there. A statement has parameters for that
+ * many.
+ */
 const maxUnknown = 50;
-/** An agent that is alive heartbeats or polls more often than this. */
+/** A live agent sends heartbeats or polls more often than this. */
 export const forgottenAfterMs = 60_000;

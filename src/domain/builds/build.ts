@@ -52,7 +52,7 @@ export async function watchAllBuilds(
   return await watchUnfinished({ env, db }, await listUnfinishedOf(db, accountId), only);
 }
 
-/** The same, from the unfinished builds of the account. */
+/** Watches these unfinished builds, which were read before. */
 export const watchUnfinished = (
   services: Services,
   unfinished: readonly Build[],
@@ -75,7 +75,7 @@ export async function cancelBuild({ env, db }: Services, accountId: number, id: 
   if (isUnfinished(build)) await buildObject(env, build).cancel();
 }
 
-/** The same for the operator, for a build of any account. */
+/** Cancels an unfinished build of any account, for the operator. */
 export async function cancelAnyBuild({ env, db }: Services, id: number): Promise<void> {
   const build = await findAnyBuild(db, id);
   if (!build) throw new Refusal("invalid_running_build_id", { reason: "unknown" });
@@ -121,7 +121,7 @@ async function withProgress({ env, db }: Services, build: Build): Promise<Watche
   if (progress && isUnfinished({ status: progress.state })) {
     return await withPlaceInQueue(db, build.id, { ...watched(build), ...progress });
   }
-  // It ended in between, and its object updated D1 before it answered.
+  // The build ended in the meantime, and its object updated D1 before it answered.
   return watched((await findBuild(db, build.accountId, build.id)) ?? build);
 }
 

@@ -50,8 +50,8 @@ const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => w
 const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
 /**
- * All queued builds that the agent can do, with accounts in turn, and those that nobody waits for last. A build whose row
- * is from a restored backup refuses claims until the sweep corrects the row, and must not hide other builds.
+ * All queued builds that the agent can do, with accounts in turn, and background builds last. A build whose row is from
+ * a restored backup refuses claims until the sweep corrects the row, and must not hide other builds.
  */
 async function* candidates(services: Services, agent: Agent, can: Capabilities): AsyncGenerator<Build> {
   let after: PlaceInQueue | undefined;
@@ -88,8 +88,8 @@ interface Candidate {
 }
 
 /**
- * Undefined if this build cannot be claimed now, but perhaps another one can. "not_now" if storage fails, so that every
- * claim would be in vain.
+ * Undefined if this build cannot be claimed now, but perhaps another one can. "not_now" if storage fails, because no
+ * other claim would succeed.
  */
 async function claimOne(
   services: Services,

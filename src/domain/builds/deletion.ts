@@ -15,7 +15,7 @@ import type { Database } from "#storage/db";
 export async function deleteBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
-  // If this fails, the rebuild goes on in vain until the sweep removes it.
+  // If this fails, the rebuild goes on until the sweep removes it.
   await stopRebuildOf({ env, db }, id).catch((error: unknown) =>
     logFailure("could not cancel the rebuild of a build", error, { buildId: id }),
   );

@@ -6,8 +6,8 @@ import { findEarlierWithDelta } from "#storage/deltas";
 export const deltaSuffix = ".delta";
 
 /**
- * The delta of the image that people who update most likely have: the newest of another version with the same type, and a
- * published one before all others. Undefined if there is none.
+ * The delta from the image that most people have when they update: the newest of another version with the same type,
+ * with published ones first. Undefined if there is none.
  */
 export async function findEarlierDelta(
   { env, db }: Services<Pick<Env, "BLOBS">>,

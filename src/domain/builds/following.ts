@@ -32,7 +32,7 @@ export const sliceBytes = 64 * 1024;
 const silenceMs = 15_000;
 const nothing = new Uint8Array();
 
-/** Who follows only the progress asks for the log from here on. */
+/** A client that follows only the progress requests the log from here on. */
 export const withoutLog = Infinity;
 
 const questions = {
@@ -50,8 +50,8 @@ export interface Following {
 }
 
 /**
- * Follows a build. Its object sends what changes on a socket, and hibernates in between. If there is no socket,
- * because it was lost or the object is of the release before, each call waits in the object.
+ * Follows a build. Its object sends what changes on a socket, and hibernates in between. If there is no socket, because
+ * it was lost or the object runs the previous release, each call waits in the object.
  */
 export async function follow(env: Env, build: Build, what: Followed): Promise<Following> {
   const socket = await openSocket(env, build, what);

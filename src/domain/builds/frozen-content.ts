@@ -10,7 +10,7 @@ export const blobsIn = (input: Pick<FrozenInput, "repositories" | "packages" | "
   ...new Set((input.files ?? []).map(({ blobId }) => blobId)),
 ];
 
-/** One content of a build, which its appliance may no longer have. Undefined if the build was frozen without it. */
+/** A file's content from a build. Its appliance may no longer have it. Undefined if the build was frozen without it. */
 export async function findFrozenContent(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, blobId }: { buildId: number; blobId: string },

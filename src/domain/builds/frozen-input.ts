@@ -33,7 +33,10 @@ const kilnVersion = "0.1.0";
 
 /** A build, with the software that the status has resolved. */
 type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedAppliance, "software" | "resolution"> & {
-    /** Nothing is built from it, so the paragraphs of Debian's packages are omitted: reading them is slow. */
+    /**
+     * Whether nothing will be built from the input. It then omits the paragraphs of Debian's packages, because reading
+     * them is slow.
+     */
     isOnlyCompared?: boolean;
   };
 

@@ -22,9 +22,7 @@ const record = /^\[ ([A-Z]+) *\]: [\d:]+ \| (.*)$/;
 /** A note of the appliance's own config.sh about something that the image cannot do. */
 const note = /^kiln: note: /;
 
-/**
- * The tone of a line that concerns the appliance, from KIWI's levels, our notes, and the messages of package managers.
- */
+/** The severity of a line about the appliance, from KIWI's levels, our notes, and the messages of package managers. */
 export function toneOf(line: string): LineTone | undefined {
   const [, level, text = line] = record.exec(line) ?? [];
   if (level === "ERROR" || /^error:/i.test(line)) return "bad";

@@ -32,7 +32,7 @@ export interface LogPage {
   findings: LogLine[];
   /** Where each phase begins. */
   phases: { phase: Phase; line: number }[];
-  /** Only the beginning of the log was read. The rest is only in the log as text. */
+  /** Whether only the beginning of the log was read. The rest is in the text of the log. */
   isCut: boolean;
 }
 

@@ -38,7 +38,7 @@ interface QueuedState {
   message: string;
   /** Why the previous attempt was lost. Absent if there was none, or if its agent gave the build back. */
   lostBy?: Loss;
-  /** No agent gets the build before this time, because it was just claimed in vain. */
+  /** No agent gets the build before this time, because a claim has just failed. */
   restsUntil?: number;
   claimedInVain?: number;
 }
@@ -117,7 +117,7 @@ export const timeLimitMs = 4 * 60 * 60_000;
 const maxLosses = 3;
 /** An alarm that is this late shows that the service itself was stopped, so that no agent could reach it. */
 const lateMs = 10_000;
-/** A build that was claimed in vain rests for 2, 4, 8 … s, so that a fault does not hand it out in a loop. */
+/** After a failed claim, a build rests for 2, 4, 8 … s, so that a fault does not hand it out in a loop. */
 const restMs = { first: 2_000, most: 60_000 };
 /** Lost answers do not count as losses. But a build that agents never begin must end: it may be what kills them. */
 const maxInVain = 10;

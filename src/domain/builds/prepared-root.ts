@@ -6,7 +6,7 @@ import type { Database } from "#storage/db";
 import { deletePreparedBefore, findPreparedRoot, savePreparedRoot } from "#storage/prepared-roots";
 
 const hourMs = 60 * 60_000;
-/** An agent that is alive calls more often than this. */
+/** A live agent calls more often than this. */
 const silentMs = 10 * 60_000;
 
 type UsedEnv = Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">;
@@ -29,7 +29,7 @@ export async function isRootShared({ env, db }: Services<UsedEnv>, build: Build)
   return builds.some(({ imageType }) => imageType !== build.imageType);
 }
 
-/** Stores a root that a build shares. If the appliance was deleted in between, so is the root. */
+/** Stores a root that a build shares. If the appliance was deleted in the meantime, so is the root. */
 export async function keepPreparedRoot(
   db: Database,
   build: Pick<Build, "id" | "applianceId">,

@@ -40,7 +40,7 @@ export function stepsOf(state: BuildState, until: number): BuildStep[] {
   return began.map(({ phase, at }, nth) => ({ phase, seconds: secondsBetween(at, began[nth + 1]?.at ?? until) }));
 }
 
-/** Below this, the time so far says too little about the time that remains. */
+/** Below this fraction, the time so far does not allow an estimate of the time that remains. */
 const tellingPercent = 10;
 
 /** At first the durations of earlier builds decide, and then more and more this attempt's own speed. */

@@ -12,7 +12,7 @@ import { findPublishedImage } from "#storage/visible-builds";
  * that too, so it is not given out if the publisher does not allow cloning (decision 70).
  */
 
-/** A published build of which everyone may read the input. Undefined if it is not published. */
+/** A published build, whose input everyone may read. Undefined if it is not published. */
 export async function openPublishedBuild(db: Database, id: number): Promise<Build | undefined> {
   const found = await findPublishedImage(db, id);
   if (!found || found.isClonable) return found?.build;

@@ -5,8 +5,8 @@ import { countQueuedBefore } from "#storage/build-queue";
 import type { Database } from "#storage/db";
 
 /**
- * Adds the position in the queue to a waiting build. Agents take the first build that they can do, so the position counts
- * all that come before it. A build that no agent can do may be before it for long, and is skipped.
+ * Adds the position in the queue to a waiting build. Agents take the first build that they can do, so the position
+ * counts all that come before it. Builds that no agent can do may wait for a long time, so they are not counted.
  */
 export async function withPlaceInQueue<T extends Progress>(db: Database, buildId: number, seen: T): Promise<T> {
   if (seen.state !== "queued") return seen;

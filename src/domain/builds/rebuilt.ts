@@ -14,7 +14,7 @@ import { findAnyBuild, findBuildByUid, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { saveRebuilt } from "#storage/rebuilds";
 
-/** The image that an attempt has stated, before it learned whether that is the first one. */
+/** The image that an attempt has reported, before it learned whether that image equals the first one. */
 export interface Stated extends RebuiltImage {
   attempt: number;
   agentId: number;
@@ -111,7 +111,7 @@ async function differingPackages(blobs: R2Bucket, { rebuild, first }: Both): Pro
   return withinCharacters([...gone, ...more].slice(0, most.differences));
 }
 
-/** Which files differ, as far as the indexes say. Nothing if one of them is gone, or cannot be read. */
+/** The files that differ, according to the indexes. Undefined if one of them is gone, or cannot be read. */
 async function differencesOf(
   blobs: R2Bucket,
   { filesIndexKey: key, filesIndexSize: size }: Build,

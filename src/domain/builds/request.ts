@@ -19,7 +19,7 @@ export interface BuildRequest {
   allowedTypes: readonly ImageType[];
   /** The URL of the service, for pages that a refusal names. */
   baseUrl: string;
-  /** Whether nobody waits for it: it waits behind all other builds, and leaves slots to people. */
+  /** Whether the build runs in the background: it waits behind all other builds, and leaves slots to people. */
   isBackground?: boolean;
   /** The id of a request that may be repeated. */
   requestId?: string | undefined;

@@ -91,7 +91,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   return await addFrozen({ env, db }, account, { request, replaced, slots, input, disk });
 }
 
-/** An address leads to this version as long as it means this state of the repositories. */
+/** An address leads to this version as long as it stands for this state of the repositories. */
 async function refuseSchematicVersion(db: Database, appliance: Appliance, version: string): Promise<void> {
   if (!isVersionOfMoment(version) || !(await isOfSchematic(db, appliance.id))) return;
   const message = `Version ${version} belongs to an address of the schematic, which builds it: pick ${appliance.version}.`;
@@ -179,7 +179,7 @@ const noRoomForBuild = () =>
     message: "Your disk quota is used up. Delete builds or uploads that you no longer need, and start the build again.",
   });
 
-/** The refusal if no row was written: another request changed something in between, or there is no slot. */
+/** The refusal if no row was written: another request changed something in the meantime, or there is no slot. */
 async function refusalOf(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
   const built = await listBuildsOfVersion(db, row.applianceId, row.version);
   return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");

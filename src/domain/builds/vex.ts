@@ -10,8 +10,7 @@ import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 
 /**
- * What the advisories that the service knows now say about an image, as a signed OpenVEX document. Undefined if there are none
- * of its base system.
+ * The current advisories about an image, as a signed OpenVEX document. Undefined if there are none of its base system.
  */
 export async function findVex(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,

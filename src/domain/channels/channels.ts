@@ -25,7 +25,7 @@ export async function channelsOf(db: Database, applianceId: number): Promise<Sho
   return await withImages(db, applianceId, await listChannels(db, applianceId));
 }
 
-/** The same, if the channels were read before. */
+/** Adds the images at their heads to channels that were read before. */
 export async function withImages(
   db: Database,
   applianceId: number,
@@ -54,8 +54,8 @@ interface Wanted {
 }
 
 /**
- * Creates or changes a channel. Whoever moves a channel back to an older version does not want it to move on, so it is
- * then no longer automatic, unless the request says otherwise.
+ * Creates or changes a channel. A channel that is moved back to an older version stays there: it is no longer
+ * automatic, unless the request makes it so.
  */
 export async function changeChannel(
   db: Database,

@@ -14,7 +14,7 @@ export async function endAttempt(services: Services, testdriveUid: string, reaso
 
 /** Wakes an agent. If it does not claim the run, another one finds it by the message, or at its next claim. */
 export async function callAgents(env: Env, { id }: Pick<CheckRun, "id">): Promise<void> {
-  // Only a hint: an agent claims the oldest work that there is, whatever the id.
+  // The message is only a hint: an agent claims the oldest waiting work, whatever the id.
   await sendJob(env, { kind: "testdrive", testdriveId: id }).catch((error: unknown) =>
     logFailure("could not call the agents for a run of checks", error, { checkRunId: id }),
   );

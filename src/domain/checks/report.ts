@@ -37,7 +37,7 @@ async function stored(db: Database, { buildId, state }: Pick<CheckRun, "buildId"
   return "stored";
 }
 
-/** A check that could not be run is no fault of the image, but nothing is proven either. */
+/** A check that could not be run is not a fault of the image, but it proves nothing either. */
 function stateOf(results: readonly CheckResult[]): CheckRun["state"] {
   if (results.some(({ outcome }) => outcome === "failed")) return "failed";
   return results.every(({ outcome }) => outcome === "passed") ? "passed" : "error";

@@ -60,7 +60,7 @@ async function findOwnBuild({ db }: Services, accountId: number, buildId: number
 
 /**
  * The checks that the appliance has now: a check that was corrected runs without a new build. If nothing can be checked
- * in the image, says why in a sentence.
+ * in the image, the result is the reason, as a sentence.
  */
 async function checksFor({ db }: Pick<Services, "db">, build: Build): Promise<Check[] | string> {
   if (build.status !== "finished" || build.imageKey === null) return "The build has no image.";

@@ -7,12 +7,12 @@ import { findAnyBuild } from "#storage/builds";
 import { failWaitingRun, listWaitingRuns, takeCheckRun, untakeCheckRun, type CheckRun } from "#storage/check-runs";
 import { addTestdrive, type Testdrive } from "#storage/testdrives";
 
-/** The most runs that one claim looks at. */
+/** The most runs that one claim checks. */
 const offeredAtOnce = 20;
 
 /**
  * Makes a session for a waiting run only when an agent asks for work. So a run holds no slot while it waits, however
- * long that is. A run whose account has no free slot is not looked at.
+ * long that is. A run whose account has no free slot is skipped.
  */
 export async function* checkSessions(
   services: Services<TestdriveEnv>,

@@ -6,7 +6,7 @@ import type { Configuration } from "#lib/configuration/stored";
 import { partitionsOf } from "#lib/kiwi/partitions";
 import { swapPartitionMb } from "#lib/kiwi/swap-partition";
 
-/** Reports what cannot be encrypted, and machines that nobody could open. */
+/** Reports disks that cannot be encrypted, and machines whose disk no one could unlock. */
 export function diskEncryptionIssues(
   configuration: Pick<Configuration, "settings" | "lvm" | "checks" | "network">,
   { imageType }: { imageType: ImageType },
@@ -46,13 +46,13 @@ const swapStaysPlain: Issue = {
   setting: { path: "settings/swap_in", value: "file", words: "Swap in a file" },
 };
 
-/** The keepers of a disk's key, without which a person must type it. */
+/** The names of what keeps a disk's key, so that no person must type it. */
 const keepers: Readonly<Record<KeptWay, string>> = {
   tpm: "a TPM 2.0",
   tang: "its key server",
 };
 
-/** The machines of these clouds have a serial console at best. */
+/** Machines in a cloud have at most a serial console. */
 const isForCloud = (imageType: ImageType): boolean =>
   ["Azure", "Ec2", "GCE"].includes(imageFormats[imageType].datasource ?? "");
 

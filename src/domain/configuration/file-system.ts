@@ -6,7 +6,10 @@ import { partitionsOf } from "#lib/kiwi/partitions";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import { fileSystemOf, hasOtherFileSystem } from "#lib/kiwi/file-system";
 
-/** Reports a file system that does not fit on the disk, or that was never tried with what else the disk has. */
+/**
+ * Reports a file system that does not fit on the disk, or whose combination with the disk's other settings was never
+ * tested.
+ */
 export function fileSystemIssues(
   configuration: Pick<Configuration, "settings" | "lvm">,
   { imageType, firmware }: { imageType: ImageType; firmware: Firmware },

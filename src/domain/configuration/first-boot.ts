@@ -6,7 +6,7 @@ import type { Configuration } from "#lib/configuration/stored";
 
 type FirstBootFacts = Pick<Configuration, "settings" | "network" | "lvm">;
 
-/** Reports what the first boot and the appliance would both decide. */
+/** Reports settings that both the first boot and the appliance would decide. */
 export function firstBootIssues(configuration: FirstBootFacts, { imageType }: { imageType: ImageType }): Issue[] {
   if (!hasCloudInit({ ...configuration, imageType })) return [];
   return [...networkIssues(configuration.network), ...(needsVolumes(configuration, imageType) ? [volumesStay] : [])];

@@ -18,7 +18,7 @@ export async function knownPasswords(
   return await passwordsIn(env, await findTemplateConfiguration(db, id));
 }
 
-/** The same with the configuration of the template, if it was read before. */
+/** Like `knownPasswords`, with the configuration of the template. Undefined if there is no template. */
 export async function passwordsIn(env: EncryptionKey, template: Configuration | undefined): Promise<KnownPasswords> {
   const users = template ? (await decrypted(env, template)).users : [];
   return new Map(users.map(({ name, password }) => [name, password]));
@@ -51,7 +51,7 @@ export interface Login {
 export const loginsOf = async ({ env, db }: Services<EncryptionKey>, appliance: Appliance): Promise<Login[]> =>
   await loginsBy(env, appliance, await findTemplateConfiguration(db, appliance.id));
 
-/** The same with the configuration of the template, if it was read before. */
+/** Like `loginsOf`, with the configuration of the template. Undefined if there is no template. */
 export async function loginsBy(
   env: EncryptionKey,
   appliance: Appliance,

@@ -20,7 +20,7 @@ export async function removeReleasedContents({ env, db }: Services, now: number)
   await forgetReleased(db, released, before);
 }
 
-/** Removes contents that never got a row, because the client disconnected or the service was killed in between. */
+/** Removes contents that never got a row, because the client disconnected or the service was killed before that. */
 export async function removeStrayContents({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: contentsPrefix, now });
   const blobIds = [...new Set(old.map(blobIdOfKey))];

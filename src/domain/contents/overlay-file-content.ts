@@ -37,16 +37,16 @@ const downloadTooLarge: TooLarge = (largestMb) => new Refusal("download_error", 
 export const limitOf = (largestMb: number) =>
   `The file is too large: this service takes files of up to ${largestMb} MiB.`;
 
-/** A content whose blob is stored, but that no row names yet. */
+/** A file whose content is stored, but that no row names yet. */
 export interface StagedFile extends FileContent {
   /** The file's name on the client. */
   sentName: string | undefined;
 }
 
 /**
- * Stores a content while it arrives. If it is refused or cut off, nothing remains stored.
+ * Stores a file's content while it arrives. If it is refused or cut off, nothing remains stored.
  *
- * @param replaced the file whose content it replaces
+ * @param replaced the file whose content is replaced
  */
 export async function stageContent(
   { env, db, accountId }: FileTarget,
@@ -60,14 +60,14 @@ export async function stageContent(
   });
 }
 
-/** Deletes a content that no row will name. */
+/** Deletes stored content that no row will name. */
 export async function discardContent({ env, db }: FileTarget, staged: FileContent | undefined): Promise<void> {
   if (!staged) return;
   await env.BLOBS.delete(contentKey(staged.blobId));
   await endReservation(db, staged.blobId);
 }
 
-/** Adds a staged content to an appliance. */
+/** Adds a file with staged content to an appliance. */
 export async function addFile(
   { env, db, accountId, requestId }: FileTarget,
   applianceId: number,
@@ -84,7 +84,7 @@ export async function addFile(
   const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId), most: limitsOf(env).files };
   const added = await addOverlayFile(db, row, writer);
   if (added) return added;
-  await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted in between
+  await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted in the meantime
   await refuseOverLimit({ env, db }, accountId, { files: 1 });
   throw quotaExceeded();
 }
@@ -132,7 +132,7 @@ export async function replaceFile(
   const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId) };
   const replaced = await replaceContent(db, file, contentOf(staged), writer);
   if (replaced) return replaced;
-  await getOwnFile(db, accountId, file.id); // or it was deleted in between
+  await getOwnFile(db, accountId, file.id); // or it was deleted in the meantime
   throw quotaExceeded();
 }
 

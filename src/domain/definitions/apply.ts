@@ -57,7 +57,7 @@ async function whyRefused({ env, db }: Services<ApplyEnv>, read: Appliance, { be
   return quotaExceeded();
 }
 
-/** The account's limits for the things that a definition adds. */
+/** The account's limits for everything that a definition adds. */
 export async function limitsFor(services: Services<ApplyEnv>, accountId: number): Promise<DefinitionLimits> {
   const { appliances, configurationBytes, files } = limitsOf(services.env);
   return { quotaBytes: await quotaBytes(services, accountId), appliances, configurationBytes, files };

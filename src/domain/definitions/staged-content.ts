@@ -10,7 +10,7 @@ import { contentKey } from "#storage/blobs";
 import type { FileContent } from "#storage/overlay-files";
 
 /**
- * How long a content is valid that is stored before a definition names it. No row names it, and the client gets the
+ * How long content that is stored ahead of its definition stays valid. No row names it, and the client gets the
  * encrypted id of the blob. The sweep removes blobs without a row after an hour, so this is shorter.
  */
 const validMs = 45 * 60_000;

@@ -12,7 +12,7 @@ import type { Repository } from "#storage/repositories";
 import { findInput } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 
-/** How a new image of the current appliance would differ from one of its images. */
+/** The difference between one of an appliance's images and a new image of its current state. */
 export interface SinceBuild {
   /** Whether the new image would have the same content. */
   isSame: boolean;

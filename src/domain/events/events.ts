@@ -129,7 +129,8 @@ export async function followEvents(
   const headers = { upgrade: "websocket" };
   const { webSocket, ok, body } = await eventsObject(env, account).fetch(`https://events/?${query}`, { headers });
   if (webSocket) return streamOf(webSocket, until ?? Infinity);
-  // For some minutes after a deploy, an object may run 0.1.0: it answers with the stream itself, and reads `until`.
+  // For some minutes after a deploy, an object may still run 0.1.0. Such an object answers with the stream itself, and
+  // reads `until`.
   if (ok && body) return body;
   throw new Refusal("unknown_error", { message: "This account has too many open streams. Close one of them." });
 }

@@ -10,7 +10,7 @@ import { findFirstPublished, listMoves, listPublished } from "#storage/published
 /** The most entries in a feed. */
 const maxEntries = 50;
 
-/** The events of an account that its feed has: others pass too quickly to be read later. */
+/** The events that an account's feed contains. Others are outdated too soon to be worth reading later. */
 const inFeed = [
   "build.finished",
   "version.published",

@@ -52,7 +52,7 @@ export async function getOwnForGallery(
 
 export const notPublished = (reason: IdReason) => new Refusal("version_not_published", { reason });
 
-/** Whether the text is a version such as `0.0.2`, or absent. Other text is refused with another code. */
+/** Whether the text is a version such as `0.0.2`, or absent. Other text is refused with a different code. */
 const isVersion = (text = "0.0.1"): boolean => /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(text);
 
 async function getAnyAppliance(db: Database, id: number): Promise<Appliance> {

@@ -76,7 +76,7 @@ async function publishNow(
     await logPublication(services, { publicationId, buildIds: formats.map(({ buildId }) => buildId) });
     return added.publication;
   }
-  // Another request has prevented it in between. Refuses with the code for that.
+  // Another request has prevented it in the meantime. Refuses with the code for the reason.
   await buildToPublish(db, { applianceId, version });
   throw new Refusal("unknown_error", { message: "The appliance has just changed. Please try again." });
 }

@@ -21,7 +21,7 @@ export function debianFacts(
   if (release === undefined) {
     throw new Refusal("configuration_error", { message: `The Debian release of ${base.title} is not known.` });
   }
-  // A package of the distribution has its own keys, and is updated when they change.
+  // A package of the distribution contains the distribution's keys, and is updated when they change.
   const added = repositories
     .filter(({ accountId }) => accountId !== null)
     .flatMap(({ signingKeys }) => signingKeys ?? []);

@@ -34,7 +34,7 @@ export async function logPublished({ env, db }: Services<PublicLogEnv>): Promise
   await cosign(env);
 }
 
-/** The same for one version. If it fails, the next chores repeat it. */
+/** Logs the images of one version. If that fails, the next sweep does it. */
 export async function logPublication(services: Services<PublicLogEnv>, version: UnloggedPublication): Promise<void> {
   if (!services.env.ATTESTATION_KEY) return;
   try {
@@ -82,7 +82,7 @@ export async function findProof(services: Services<PublicLogEnv>, build: Build):
   if (position === null || entry === undefined) return undefined;
   const proof = await proofAt(services.env.BLOBS, position, entry);
   if (proof !== undefined) return proof;
-  // The image was signed again, with another statement; or the row comes from a restored database.
+  // The image was signed again, with a different statement; or the row comes from a restored database.
   return await proofAt(services.env.BLOBS, await append(services, build, entry), entry);
 }
 

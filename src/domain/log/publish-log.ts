@@ -19,7 +19,7 @@ export interface LogSource {
 
 /**
  * Writes the tiles that the log has grown by, and then a signed checkpoint. Throws instead of signing a checkpoint that
- * does not continue the published one: whoever keeps that one would see a forked log.
+ * does not continue the published one: anyone who has kept that one would see a forked log.
  */
 export async function publishLog(env: LogEnv, log: LogSource): Promise<void> {
   const key = await signingKey(env);

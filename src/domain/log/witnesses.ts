@@ -60,7 +60,7 @@ const sizeSeenBy = (witness: Witness, note: string): number =>
 interface Question {
   note: string;
   size: number;
-  /** The size that the witness has seen last, as far as the service knows. */
+  /** The size of the log that the witness saw last, as far as the service knows. */
   old: number;
   proofFrom: (old: number) => Promise<Buffer[]>;
 }
@@ -74,7 +74,7 @@ async function askAgainLater(witness: Witness, question: Question): Promise<stri
   }
 }
 
-/** Returns the lines of its cosignatures. Asks twice if the witness has seen another size last. */
+/** Returns the lines of its cosignatures. Asks again if the witness last saw a different size. */
 async function ask(witness: Witness, { note, size, old, proofFrom }: Question): Promise<string> {
   const first = await submit(witness, { old, proof: await proofFrom(old), note });
   if (first.status !== 409) return cosignatures(witness, note, first);

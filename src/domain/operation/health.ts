@@ -12,7 +12,7 @@ type TroubleCode = (typeof troubleCodes)[number];
 const minute = 60_000;
 /** Enough time for an agent to restart. */
 const withoutAgentsMs = 2 * minute;
-/** How long a build may wait, by the agents that could do it. */
+/** How long a build may wait, depending on which agents could do it. */
 const waits = {
   /** Idle agents claim a build within seconds. */
   "idle agents": { ms: 10 * minute, who: "an idle agent can do" },

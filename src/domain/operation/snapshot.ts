@@ -16,7 +16,7 @@ import {
   type ChoreRun,
 } from "#storage/metrics";
 
-/** An agent that is alive calls or pings more often than this. */
+/** A live agent calls or pings more often than this. */
 const silentAfterMs = 60_000;
 /** The number of queued builds that are compared with the agents' capabilities: the oldest ones decide. */
 const comparedBuilds = 50;

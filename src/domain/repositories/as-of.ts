@@ -37,7 +37,7 @@ export async function repositoriesAsOf(
   return found;
 }
 
-/** The days whose beginning Kiln knows all of these repositories at, the earliest first. */
+/** The days for whose beginning Kiln has the contents of all these repositories, the earliest first. */
 export async function daysKnown(services: Services<AsOfEnv>, repositories: readonly Repository[]): Promise<Days[]> {
   return daysOf(repositories, await earlierStates(services, repositories));
 }

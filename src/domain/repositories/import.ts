@@ -197,7 +197,7 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
     }
     await removeUnshown({ env, db }, made);
     if ((await findRepository(db, repository.id))?.checkId !== importId) return;
-    // The contents belonged to another repository, which released them in between.
+    // The contents belonged to another repository, which released them in the meantime.
   }
 }
 

@@ -30,7 +30,9 @@ export async function removeReleasedUploads({ env, db }: Services, now: number):
   for (const blobId of released) if (!used.has(blobId)) await removeUploadBlobs(env.BLOBS, blobId);
 }
 
-/** Removes blobs of uploads that no row names, because the client disconnected or the service was killed in between. */
+/**
+ * Removes blobs of uploads that no row names, because the client disconnected or the service was killed before that.
+ */
 export async function removeStrayUploads({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: uploadsPrefix, now, youngMs: graceMs });
   const blobIds = [...new Set(old.map(blobIdOfKey))];

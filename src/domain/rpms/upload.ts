@@ -87,7 +87,7 @@ export async function replaceUpload(
   const quota = await quotaBytes({ env, db }, account.id);
   const rpm = await replaceRpm(db, id, rowOf(owner, staged), quota);
   if (!rpm) {
-    await getUpload(db, account.id, id); // or it was deleted in between
+    await getUpload(db, account.id, id); // or it was deleted in the meantime
     throw quotaExceeded();
   }
   await publishUploads({ env, db }, owner);

@@ -20,7 +20,7 @@ import { findBuildOfFormat } from "#storage/builds-of-appliance";
 /** The name of the present contents of the repositories, where an address may have a day. */
 export const current = "current";
 
-/** An address of an image, and who asks for it. */
+/** The address of an image, and the request for it. */
 export interface Asked {
   account: Account;
   access: Access;
@@ -37,8 +37,8 @@ export interface Asked {
 export type SchematicImage = { image: Build } | { building: WatchedBuild };
 
 /**
- * The image of a schematic of this account. If there is none, its build is started: once, however many ask. Each state of
- * the repositories has its own version, so an address of the same state leads to the same image.
+ * The image of a schematic of this account. If there is none, its build is started: once, however many requests there
+ * are. Each state of the repositories has its own version, so an address of the same state leads to the same image.
  */
 export async function imageOfSchematic({ env, db }: Services, asked: Asked): Promise<SchematicImage> {
   const { account, access, sha256, format } = asked;
@@ -67,11 +67,14 @@ async function repositoriesOf(services: Services, appliance: Appliance, when: st
   return when === current ? now : await repositoriesAsOf(services, now, when);
 }
 
-/** Named after the last import of any of them: another one would make another state. */
+/** Named after the last import of any of them, because a new import makes a new state. */
 const versionOf = (repositories: readonly Repository[]): string =>
   versionAt(new Date(Math.max(0, ...repositories.map(({ importedAt }) => importedAt?.getTime() ?? 0))));
 
-/** Undefined if it must be built: it never was, it has expired, or it was not the appliance's fault that it ended. */
+/**
+ * Undefined if it must be built: there was no build, its image has expired, or the build ended through no fault of the
+ * appliance.
+ */
 async function findMade(
   { env, db }: Services,
   { account, access }: Asked,
@@ -120,7 +123,7 @@ async function startOnce(services: Services, asked: Asked, wanted: Wanted): Prom
   });
 }
 
-/** Refusals that only last as long as other builds. */
+/** Refusals that end when other builds end. */
 const waits: ReadonlySet<string> = new Set(["no_build_slots", "initial_build_pending"]);
 const retrySeconds = 30;
 

@@ -12,7 +12,7 @@ import { findSchematic, findSchematicOf } from "#storage/schematics";
 export interface Schematic {
   sha256: string;
   appliance: Appliance;
-  /** The days as of which its images can be built. */
+  /** The days whose state of the repositories its images can be built from. */
   days: Days[];
 }
 

@@ -5,8 +5,8 @@ import { listVersions } from "#storage/packages";
 import { listVisibleRepositories, type Repository } from "#storage/repositories";
 
 /**
- * The repositories of the service for the appliance's base system that have packages which the appliance's own lack, by
- * the package. An appliance lacks one that was added to the base system after the appliance was made.
+ * The repositories of the service for the appliance's base system that have packages which the appliance's repositories
+ * lack, by package. An appliance lacks one that was added to the base system after the appliance was made.
  */
 export async function lackingRepositories(
   db: Database,

@@ -33,7 +33,7 @@ export function keyOfJob(job: Job): string {
   return keyOf({ kind: kinds[job.kind], name: job.name });
 }
 
-/** If no entry of the selection needs it, the base system does. */
+/** If no entry of the selection needs the package, the base system does. */
 function whoNeeds(chosen: readonly Choice[]): string {
   if (chosen.length === 0) return "the base system needs";
   return `${listed(chosen.map(nameOf))} ${chosen.length === 1 ? "needs" : "need"}`;

@@ -55,7 +55,7 @@ export async function loadSoftware(
   return softwareOf(appliance, rows, imageType);
 }
 
-/** The same from rows that were read before. */
+/** Everything that decides the packages, from rows that were read before. */
 export function softwareOf(
   appliance: Appliance,
   rows: SoftwareRows | undefined,

@@ -10,8 +10,8 @@ const schemaPath = "/usr/lib/python3/dist-packages/cloudinit/config/schemas/sche
 const maxSchemaBytes = 2 ** 20;
 
 /**
- * Refuses user data with a name or a type that the image's own cloud-init does not know, before the machine starts. An image
- * without a schema checks nothing. The schema is what the image's owner made it, so it decides nothing else.
+ * Refuses user data with a name or a type that the image's own cloud-init does not know, before the machine starts. An
+ * image without a schema checks nothing. The image's owner may have changed the schema, so it decides nothing else.
  */
 export async function checkCloudConfig(env: Pick<Env, "BLOBS">, build: Build, { userData }: Seed): Promise<void> {
   if (userData === undefined || !/^#cloud-config\s*\n/.test(userData)) return;
@@ -32,7 +32,7 @@ function readSchema(text: string): Schema | undefined {
   }
 }
 
-/** An empty text is right. Aliases may stand for more than fits into memory. */
+/** An empty text is valid. YAML's aliases could expand to more than fits into memory. */
 function valueOf(document: Document): unknown {
   try {
     return document.toJS() ?? {};
@@ -41,7 +41,7 @@ function valueOf(document: Document): unknown {
   }
 }
 
-/** Only names of the schema: the others are secrets of the data, perhaps. */
+/** Messages contain only names from the schema, because others may be secrets. */
 const wordsOf = ({ path, why }: SchemaFault): string => `${path.length === 0 ? "the data" : path.join("/")} ${why}`;
 
 function lineOf({ contents }: Document, text: string, { path, key }: SchemaFault): number {

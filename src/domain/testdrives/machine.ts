@@ -33,7 +33,7 @@ export type TestdriveState =
       endsAt: number;
       viewers: Viewers;
       emptySince: number | null;
-      /** It checks an image, so no one has to be connected. */
+      /** The session checks an image, so no one has to be connected. */
       isUnwatched?: boolean;
       /** A message about what has happened to the machine since it started. */
       message?: string;

@@ -10,8 +10,8 @@ export interface SentSeed {
 }
 
 /**
- * What cloud-init recognises user data by (its documentation, "User-data formats"). A text without one of these is ignored
- * with a warning that nobody sees.
+ * The first lines by which cloud-init recognises user data (its documentation, "User-data formats"). It ignores any
+ * other text, with a warning that no one sees.
  */
 const headers = [
   "#!",

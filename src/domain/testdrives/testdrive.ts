@@ -50,7 +50,10 @@ export interface TestdriveLook {
   password: string;
 }
 
-/** The most that a session for checks may take, by the host's clock. Its own deadlines count the guest's seconds. */
+/**
+ * The most time that a session for checks may take, by the host's clock. The deadlines of the checks count the guest's
+ * seconds.
+ */
 export const checkSessionMs = 2 * 60 * 60_000;
 
 /** The part of the Worker's environment that testdrives need. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What an advisory says about one source package in one release. */
+/** An advisory's statement about one source package in one release. */
 const Advisory = z.object({
   /** `CVE-2026-1234`, or an id of the feed if there is no CVE. */
   id: z.string(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { FeedFault, type Advisory, type SourceAdvisories } from "./advisory.ts";
 import { jsonObjects } from "./json-values.ts";
 
-/** What Debian's security tracker says about a CVE in a source package. */
+/** The entry of Debian's security tracker for a CVE in a source package. */
 const Entry = z.object({
   releases: z.record(
     z.string(),

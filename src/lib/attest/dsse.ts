@@ -22,7 +22,9 @@ export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8
   return Uint8Array.from(Buffer.concat([Buffer.from(head), payload]));
 }
 
-/** SHA-256 in hex of the statement in an envelope. It does not change if the statement is signed with another key. */
+/**
+ * SHA-256 in hex of the statement in an envelope. It does not change if the statement is signed with a different key.
+ */
 export function statementDigest(envelope: string): string {
   const { payload } = JSON.parse(envelope) as { payload: string };
   return createHash("sha256").update(Buffer.from(payload, "base64")).digest("hex");

@@ -9,7 +9,7 @@ export interface Rebuilt {
   isSame: boolean;
   /** Whether at least the bytes are the same. Absent if `isSame` is true. */
   sameBytes?: boolean;
-  /** Whether another agent made it than the first image. Null if nothing says who made the first one. */
+  /** Whether a different agent made it than the first image. Null if the agent of the first one is unknown. */
   byOther: boolean | null;
   /** The first files that differ. Absent if the images are equal, or if the files of the first one are not stored. */
   differences?: RebuiltDifference[];
@@ -45,7 +45,7 @@ export interface RebuildFacts {
   rebuilt: Rebuilt;
 }
 
-/** An in-toto Statement v1: what building an input again has shown about its image. */
+/** An in-toto Statement v1 about a rebuild: whether building the input again made the same image. */
 export const rebuildStatement = ({ image, rebuilt, ...facts }: RebuildFacts): object => ({
   _type: "https://in-toto.io/Statement/v1",
   subject: [{ name: image.fileName, digest: { sha256: image.sha256 } }],

@@ -1,7 +1,7 @@
 /**
- * The first place where a value does not fit a JSON schema, as cloud-init publishes one of its user data. It knows the keywords
- * that decide names and types, and takes everything else for right: patterns would let whoever wrote the schema stop the
- * service. It follows the schema no further than `maxSteps`.
+ * The first place where a value does not fit a JSON schema, as cloud-init publishes one of its user data. It knows the
+ * keywords that decide names and types, and accepts everything else: with patterns, the author of the schema could stop
+ * the service. It follows the schema no further than `maxSteps`.
  */
 export function firstFault(root: Schema, value: unknown): SchemaFault | undefined {
   const walk = { root, steps: 0 };

@@ -39,7 +39,7 @@ export const Capabilities = z.object({
   machines: Machines,
   /** In a claim: false while the host has too little free disk space for a build. The answer is then `null`. */
   hasRoom: z.boolean().optional(),
-  /** It knows rebuilds: it makes an image only to compare it. Absent from older agents. */
+  /** The agent supports rebuilds: it makes an image only to compare it. Absent from older agents. */
   rebuilds: z.literal(true).optional(),
   /** KIWI's version, e.g. "9.24.56"; frozen into each build. */
   builder: z.string().max(100),
@@ -125,7 +125,7 @@ export const AgentNotice = z.discriminatedUnion("type", [
 export type AgentNotice = z.infer<typeof AgentNotice>;
 
 /**
- * A header of the answer that opens that socket: when the socket is lost, the agent dials again at a random moment within
- * so many seconds, because all other agents may have lost theirs, too.
+ * A header of the answer that opens that socket: when the socket is lost, the agent dials again at a random moment
+ * within that many seconds, because all other agents may have lost theirs, too.
  */
 export const redialHeader = "x-kiln-redial-seconds";

@@ -16,8 +16,8 @@ export const FrozenRepository = z.object({
   /** Where the packages of the chosen snapshot stay when `url` has moved on. Absent if there is no such URL. */
   snapshotUrl: z.string().optional(),
   /**
-   * It comes from a catalogue of the operator, so it may use a mirror that is reserved for catalogues. Absent for
-   * others, and for the service's own repositories.
+   * The repository comes from a catalogue of the operator, so it may use a mirror that is reserved for catalogues.
+   * Absent for others, and for the service's own repositories.
    */
   isOfCatalogue: z.literal(true).optional(),
   /** Null if not signed. Absent if frozen by an older version, or if its keys have not been read yet. */
@@ -150,7 +150,7 @@ export const FrozenInput = z.object({
   builderNeeds: BuilderNeeds.optional(),
   /** The firmware that the builder must support. Absent if frozen by an older version, which had only BIOS. */
   firmware: Firmware.exclude(["uefi"]).optional(),
-  /** Whether it also boots with Secure Boot on. The description says how, so older agents can build it, too. */
+  /** Whether it also boots with Secure Boot on. The description has all of that, so older agents build it, too. */
   hasSecureBoot: z.literal(true).optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
   imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),

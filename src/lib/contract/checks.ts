@@ -130,7 +130,7 @@ export const CheckResult = z.object({
   outcome: z.enum(outcomes),
   /** The agent's observation in one sentence. It may quote the guest. */
   seen: z.string().max(maxSeen),
-  /** When it was known, in the guest's seconds since the start. */
+  /** When the result was known, in the guest's seconds since the start. */
   seconds: z.number().nonnegative().max(1e6),
 });
 export type CheckResult = z.infer<typeof CheckResult>;

@@ -13,7 +13,7 @@ export const vmdk = {
   },
 } satisfies Container;
 
-/** The same in compressed pieces, which can only be read: what OVF packages contain. */
+/** A VMDK in compressed pieces, which can only be read. OVF packages contain such disks. */
 export const streamedVmdk: Container = {
   ...vmdk,
   conversion: { ...vmdk.conversion, options: [...vmdk.conversion.options, "subformat=streamOptimized"] },

@@ -4,7 +4,7 @@ import { addBox, inQemu, onDisk, qemu, unpack } from "./image-ways.ts";
 
 /**
  * In the texts, `{file}` is the download, `{name}` the folder in it, `{disk}` the path of the disk in that folder,
- * `{arch}` Amazon's name of the architecture, and `{qemu}` the start of a machine of it.
+ * `{arch}` Amazon's name of the architecture, and `{qemu}` the start of the command that runs such a machine.
  */
 export const diskFormats = {
   oem: {

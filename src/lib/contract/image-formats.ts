@@ -54,7 +54,7 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     secureBoot: true,
     datasources: attached,
   },
-  // It forgets its changes, so that each of its boots would be the first.
+  // Such a system loses its changes, so each boot would be its first.
   live: {
     kiwi: "iso",
     needs: ["iso"],

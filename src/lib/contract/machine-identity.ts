@@ -11,7 +11,7 @@ export interface IdentityFiles {
   paths: readonly string[];
   /** How the first boot makes them. Without it, the service that uses them does so by itself. */
   remake?: Remake;
-  /** They are removed only if `remake` is possible: the service does not start without them. */
+  /** The files are removed only if `remake` is possible: the service does not start without them. */
   isNeeded?: true;
   /** Text that a file has if it identifies a machine. By default every file that is not empty does. */
   text?: RegExp;

@@ -6,9 +6,9 @@ import { z } from "zod";
 import { Sha256 } from "./image-type.ts";
 
 /**
- * POST /agent/builds/:id/rebuilt, before `finish` of a rebuild: the image that the agent has made. The answer says whether
- * it is the first one. Then the agent uploads the artifact "files-index", which must be there if it is not. The first statement
- * of an attempt counts.
+ * POST /agent/builds/:id/rebuilt, before `finish` of a rebuild: the image that the agent has made. The answer says
+ * whether it equals the first one. Then the agent uploads the artifact "files-index", which must be there if it is not.
+ * The first statement of an attempt counts.
  */
 export const RebuiltImage = z.object({ sha256: Sha256, size: z.int().positive() });
 export type RebuiltImage = z.infer<typeof RebuiltImage>;

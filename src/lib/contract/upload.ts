@@ -7,7 +7,7 @@ import { Sha256 } from "./image-type.ts";
  */
 export const partBytes = 16 * 1024 * 1024;
 
-/** The part's SHA-256 in PUT …/artifacts/:name/parts/:n (n from 1). A part with another SHA-256 is not recorded. */
+/** The part's SHA-256 in PUT …/artifacts/:name/parts/:n (n from 1). A part with a different SHA-256 is not recorded. */
 export const partDigestHeader = "x-kiln-sha256";
 
 /**

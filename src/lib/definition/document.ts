@@ -33,7 +33,7 @@ const file = fields({
   enabled: bool("enabled", true).optional(),
   size: int("size", 1290).optional(),
   sha256: digest("sha256", "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae").required(),
-  /** The answer of `POST contents`, for a content that the appliance does not have. */
+  /** The answer of `POST contents`, for content that the appliance does not have. */
   upload: text("upload", "eyJiIjoiN2I…").optional(),
 });
 

@@ -3,7 +3,9 @@ import { argumentsOf, type Own } from "#lib/kiwi/import/own";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
-/** In place of a hash. No password matches it, and unlike `!` it does not lock the account, so sshd accepts keys. */
+/**
+ * Stands in place of a hash. No password matches it, and unlike `!` it does not lock the account, so sshd accepts keys.
+ */
 export const noPassword = "*";
 
 type User = ImageFacts["users"][number];
@@ -40,7 +42,7 @@ export const readSshPasswords = ({ commands }: Own) => ({
 /** The description's folder of SSH keys, with a file for each user. */
 export const keysFolder = `${staging}/ssh-keys/`;
 
-/** SUSE's sudo asks for root's password by default. A user without a password could not answer that prompt. */
+/** By default, SUSE's sudo requires root's password. A user without a password could not answer that prompt. */
 const sudoRule = ({ name, passwordHash }: User) => [
   `Defaults:${name} !targetpw`,
   `${name} ALL=(ALL:ALL) ${passwordHash === noPassword ? "NOPASSWD: " : ""}ALL`,

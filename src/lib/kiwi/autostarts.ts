@@ -2,7 +2,10 @@ import type { ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
-/** Programs that start at every boot, each as its user: as systemd units, or from a script if the image has another init. */
+/**
+ * Programs that start at every boot, each as its user: as systemd units, or from a script if the image has a different
+ * init.
+ */
 export function autostartPart({ autostarts }: Pick<ImageFacts, "autostarts">): Part {
   const enabled = autostarts.filter((one) => one.enabled).map((one, at) => ({ ...one, number: at + 1 }));
   if (enabled.length === 0) return {};

@@ -11,7 +11,7 @@ export function databasePart({ databases }: Pick<ImageFacts, "databases">): Part
   const scripts = wanted.map(({ type, users }) => [`root/usr/lib/kiln/databases/${type}.sql`, statements[type](users)]);
   return {
     files: { ...Object.fromEntries(scripts), "root/usr/lib/kiln/make-databases": makeDatabases },
-    // They contain password verifiers.
+    // The files contain password verifiers.
     commands: [
       "chmod 700 /usr/lib/kiln/databases",
       "chmod 600 /usr/lib/kiln/databases/*",

@@ -24,11 +24,14 @@ export const encryptsDisk = ({ imageType, settings }: Encrypting): boolean =>
 const keptWays = ["tpm", "tang"] as const;
 export type KeptWay = (typeof keptWays)[number];
 
-/** Whether a machine opens its disk although nobody is there. */
+/** Whether a machine unlocks its disk without a person. */
 export const opensItself = (way: Configuration["settings"]["diskEncryption"]): way is KeptWay =>
   keptWays.some((kept) => kept === way);
 
-/** For KIWI's `<type>`: a partition from which GRUB boots, and an empty one (in MB) for the header, which has 16 MiB. */
+/**
+ * The attributes for KIWI's `<type>`: a partition from which GRUB boots, and an empty one (in MB) for the header, which
+ * has 16 MiB.
+ */
 export const encryptedDisk = { bootpartition: "true", spare_part: "20" } as const;
 
 const moduleFolder = "root/usr/lib/dracut/modules.d/91kiln-disk";

@@ -17,7 +17,7 @@ const [usual] = fileSystems;
 export const fileSystemOf = ({ imageType, settings: { fileSystem } }: OnDisk): FileSystem =>
   productOf(imageType).fileSystems.includes(fileSystem) ? fileSystem : usual;
 
-/** Whether the root has another file system than usual. */
+/** Whether the root has a file system other than the usual one. */
 export const hasOtherFileSystem = (image: OnDisk): boolean => fileSystemOf(image) !== usual;
 
 /** For KIWI's `<type>`. */

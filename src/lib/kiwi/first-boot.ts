@@ -21,7 +21,7 @@ export const hasCloudInit = ({ imageType, settings }: FirstBootChoice): boolean 
 /** Whether cloud-init also configures the network. Every other type of network fixes what the machine gets. */
 export const leavesNetworkToCloudInit = ({ type }: Pick<Configuration["network"], "type">): boolean => type === "dhcp";
 
-/** After 90_dpkg.cfg, which lists every source, and before the files of someone who wants the last word. */
+/** After 90_dpkg.cfg, which lists every source, and before the owner's own files, which may override it. */
 const configurationFile = "root/etc/cloud/cloud.cfg.d/95-kiln.cfg";
 
 /** Configures cloud-init so that it and the image never decide the same thing. */
@@ -83,8 +83,8 @@ const administratorOf = (name: string): string[] => [
 
 /**
  * A function of config.sh. If the image has systemd-resolved, systemd's network service does what cloud-init writes: in
- * Debian 13, ifupdown has no client for DHCPv6, which cloud-init asks for.
- * Otherwise ifupdown does it, which reads those files only if its own says so.
+ * Debian 13, ifupdown has no client for DHCPv6, which cloud-init requests. Otherwise ifupdown does it, which reads
+ * those files only if its own file includes them.
  */
 export const firstBootFunctions = String.raw`
 leave_network_to_cloud_init() {

@@ -6,7 +6,7 @@ type SwapFacts = Pick<Configuration["settings"], "swapIn" | "swapSizeMb">;
 /** The size of the partition, or of the volume if the disk has LVM. 0: there is none. */
 export const swapPartitionMb = ({ swapIn, swapSizeMb }: SwapFacts): number => (swapIn === "partition" ? swapSizeMb : 0);
 
-/** For `<oemconfig>` of KIWI's `<type>`, which makes it with the image and adds it to /etc/fstab. */
+/** The swap partition in `<oemconfig>` of KIWI's `<type>`. KIWI makes it with the image and adds it to /etc/fstab. */
 export const swapElements = (settings: SwapFacts): object =>
   swapPartitionMb(settings) > 0 ? { "oem-swap": true, "oem-swapsize": swapPartitionMb(settings) } : {};
 

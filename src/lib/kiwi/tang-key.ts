@@ -5,8 +5,8 @@ export interface TangServer {
 }
 
 /**
- * A tang server as the keeper of the disk's key (kept-key.ts). The network is up only while the program runs: the real system
- * configures it afresh.
+ * A tang server as the keeper of the disk's key (kept-key.ts). The network is up only while the program runs: the real
+ * system configures it again.
  */
 export const tangKeeper = ({ url, thumbprint }: TangServer): string => String.raw`
 server='${url}'

@@ -34,7 +34,7 @@ export function aptAddress(root: string, suite: string, components: readonly str
   return `${base}/dists/${path}${components.length > 0 ? `#${components.join(",")}` : ""}`;
 }
 
-/** The same repository with only these packages. */
+/** The address of the repository with only these packages. */
 export const withOnly = (address: string, names: readonly string[]): string =>
   names.length === 0 ? address : `${address}${address.includes("#") ? "" : "#"}?${names.join(",")}`;
 

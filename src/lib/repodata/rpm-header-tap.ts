@@ -5,7 +5,7 @@ import { tapped, type Watch } from "./tap.ts";
 
 /** An upload on its way to storage, and its header as soon as it has arrived. */
 export interface TappedRpm {
-  /** The same bytes. Fails as soon as they are not an RPM's, or at the end if the RPM is incomplete. */
+  /** Passes the bytes on. Fails as soon as they are not an RPM's, or at the end if the RPM is incomplete. */
   stream: ReadableStream<Uint8Array>;
   header: Promise<RpmHeader>;
 }

@@ -6,11 +6,11 @@ export interface Head {
   bytes: Uint8Array;
   /** The first position at which a record may begin. */
   contentAt: number;
-  /** An XML root without content: no record may follow. */
+  /** An XML root without content, after which no record may follow. */
   isEmpty?: boolean;
 }
 
-/** The format of a document of many records. */
+/** The format of a document with many records. */
 export interface Layout {
   /** Its name in messages. */
   what: string;

@@ -7,7 +7,7 @@ export interface Watch {
 
 /** A stream on its way to storage, and what its watch found in it. */
 export interface Tapped<T> {
-  /** The same bytes. Fails as soon as the watch throws. */
+  /** Passes the bytes on. Fails as soon as the watch throws. */
   stream: ReadableStream<Uint8Array>;
   /** Rejects if the stream fails or is cancelled. The rejection is never unhandled. */
   found: Promise<T>;

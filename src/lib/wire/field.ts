@@ -105,12 +105,12 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ initial: value });
   }
 
-  /** A form asks for it. */
+  /** Adds the question with which a form asks for the field. */
   asked(label: string, question: Omit<Question, "label"> = {}): Field<O, C> {
     return this.#with({ question: { label, ...question } });
   }
 
-  /** No form asks for it, for this reason. */
+  /** States why no form has the field. */
   notAsked(why: string): Field<O, C> {
     return this.#with({ notAsked: why });
   }

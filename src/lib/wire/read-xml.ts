@@ -8,7 +8,7 @@ export interface XmlNode {
   children: XmlNode[];
   /** Text and CDATA directly inside it, trimmed. */
   text: string;
-  /** The same text without trimming, for scripts and passwords. Line ends are LF. */
+  /** The text of an element without trimming, for scripts and passwords. Line ends are LF. */
   exactText: string;
 }
 

@@ -31,7 +31,7 @@ export interface Leaf<V> {
   /** The schema of the value in a stored document. */
   readonly stored: z.ZodType<V>;
   write(value: V): Text;
-  /** Reads the element at `path`, such as `settings/memory_size`; throws a WireFault if it has another form. */
+  /** Reads the element at `path`, such as `settings/memory_size`; throws a WireFault if it has a different form. */
   read(node: XmlNode, path: string): V;
 }
 
@@ -113,19 +113,19 @@ export interface Part {
   /** The value for a stored document without the field. */
   readonly initial?: unknown;
   readonly question?: Question | undefined;
-  /** Why no form asks for it. */
+  /** The reason why no form has the field. */
   readonly notAsked?: string | undefined;
   /** Why it cannot be read from the description of an image. */
   readonly notImported?: string | undefined;
 }
 
-/** How a form asks people for a field. An editor of a document shows the same words. */
+/** The question of a form about a field. An editor of a document shows the same words. */
 export interface Question {
   readonly label: string;
   readonly hint?: string;
-  /** The page whose form asks for it, in the order of the document. Default: the form of an entry of its list. */
+  /** The page whose form has the field, in the order of the document. Default: the form of an entry of its list. */
   readonly page?: string;
-  /** It comes before the others on its page. */
+  /** The field comes before the others on its page. */
   readonly isFirst?: true;
   /** Default: the unit of the range. */
   readonly unit?: string;
@@ -135,7 +135,7 @@ export interface Question {
   readonly options?: readonly (readonly [value: string, words: string])[];
   /** The setting of the same form without which it has no effect. */
   readonly usedWith?: string;
-  /** The fact of a base system (src/model/catalogue.ts) without which no form asks for it. */
+  /** The fact of a base system (src/model/catalogue.ts) without which no form has the field. */
   readonly ofBase?: "firstBoot" | "automaticUpdates" | "diskEncryption" | "fileSystem";
 }
 

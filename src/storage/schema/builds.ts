@@ -24,15 +24,15 @@ export const builds = sqliteTable(
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
     /** The file system of its disk. Not every builder can make each. */
     fileSystem: text("file_system").notNull().$type<FileSystem>().default("ext4"),
-    /** It boots by UEFI, which not every builder supports. */
+    /** The image boots by UEFI, which not every builder supports. */
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
-    /** It boots by UEFI with Secure Boot on, too. Its testdrives do. */
+    /** The image also boots by UEFI with Secure Boot on. Its testdrives have Secure Boot on. */
     hasSecureBoot: integer("has_secure_boot", { mode: "boolean" }).notNull().default(false),
     /** The type of its packages. Not every builder can install both types. */
     packageType: text("package_type").notNull().$type<PackageType>().default("rpm"),
     /** The builder root that it must be built in; null for the agent's default root or its host. */
     builderRoot: text("builder_root"),
-    /** Nobody waits for it: an automatic build, or a rebuild. Other builds come before it. */
+    /** A build in the background: an automatic build, or a rebuild. Other builds come before it. */
     isBackground: integer("is_background", { mode: "boolean" }).notNull().default(false),
     /** The agent whose attempt runs. */
     agentId: integer("agent_id"),
@@ -166,7 +166,7 @@ export const testdrives = sqliteTable(
     endedAt: moment("ended_at"),
     /** Part of the URL of the guest's web server, encrypted; null if the machine has no network. */
     webToken: text("web_token"),
-    /** It checks an image. It takes a slot, but belongs to the service, and no list shows it. */
+    /** The session checks an image. It takes a slot, but belongs to the service, and no list shows it. */
     isCheck: integer("is_check", { mode: "boolean" }).notNull().default(false),
     /** The agent that claimed it. */
     agentId: integer("agent_id"),

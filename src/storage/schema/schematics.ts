@@ -10,7 +10,9 @@ export const schematics = sqliteTable(
     accountId: integer("account_id").notNull(),
     /** The appliance that was made from it. */
     applianceId: integer("appliance_id").notNull(),
-    /** The appliance's last edit when it was made. If the appliance has another one now, it is no longer the schematic's. */
+    /**
+     * The appliance's last edit when it was made. If the appliance was edited since, it is no longer the schematic's.
+     */
     editedAt: moment("edited_at").notNull(),
   },
   (table) => [

@@ -1,6 +1,6 @@
 /**
  * Island: `<p data-notify hidden>` with a button and an explanation. If notifications are allowed, the browser shows
- * one when the title of the page says that the build has ended.
+ * one when the title of the page shows that the build has ended.
  */
 
 const place = document.querySelector<HTMLElement>("[data-notify]");

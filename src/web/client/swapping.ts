@@ -14,7 +14,7 @@ interface Swap {
 let running: AbortController | undefined;
 let loading: Promise<typeof Morphing> | undefined;
 
-/** It weighs as much as all islands together, and most pages that could replace something are only read. */
+/** This module is as large as all islands together, and most pages that could replace something are only read. */
 export function loadMorphing(): Promise<typeof Morphing> {
   loading ??= import("idiomorph").catch((error: unknown) => {
     loading = undefined;
@@ -33,7 +33,7 @@ export const isSwapped = (element: HTMLElement): boolean => element.dataset["swa
 
 /**
  * Replaces elements by those of another document. A newer request aborts an older one. Returns false if a newer request
- * took over, or if a refresh found another one running.
+ * took over, or if a refresh is already running.
  */
 export async function swapFrom(url: URL, { ids, body, form, isQuiet = false }: Swap): Promise<boolean> {
   // A refresh must not interrupt what the person has started.
@@ -107,7 +107,7 @@ async function morph(found: Document, { ids, form, isRefused = false }: Morph): 
     const [before, after] = [document.getElementById(id), found.getElementById(id)];
     if (!before || !after) continue;
     await Idiomorph.morph(before, after, {
-      // For other elements, this would also keep the text: a focused "Add" would not become "Remove".
+      // In other elements, this would also keep the text: a focused "Add" would not become "Remove".
       ignoreActiveValue: isBeingFilled(document.activeElement, form),
       restoreFocus: true,
       callbacks: {

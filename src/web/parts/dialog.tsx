@@ -18,7 +18,7 @@ interface ConfirmProps {
   fields?: Readonly<Record<string, string | number>>;
   /** The button that cancels: "Keep it". */
   no: string;
-  /** The button that confirms, with the thing's name: "Delete Print server". */
+  /** The label of the button that confirms, with the name of the object: "Delete Print server". */
   yes: string;
 }
 

@@ -48,7 +48,7 @@ interface FormProps {
   /** Needed if the page has several forms with one action, or several fields of one name. */
   id?: string;
   class?: string;
-  /** The form creates something. If it is sent twice, only one thing is created. */
+  /** The form creates something. Sending it twice creates it only once. */
   once?: true;
   /** The ids of the elements that its answer replaces, separated by spaces. Without a script, the browser loads the page. */
   swap?: string | undefined;

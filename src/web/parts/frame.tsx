@@ -76,7 +76,7 @@ interface SectionLink {
   name: Section;
   path: string;
   words: string;
-  /** Who sees the link. Everyone by default. */
+  /** Which people see the link. By default, everyone does. */
   isFor?: (person: Person | undefined) => boolean;
 }
 

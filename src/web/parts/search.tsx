@@ -10,7 +10,7 @@ interface SearchProps {
   button?: string;
   /** Classes: `large`. */
   look?: string;
-  /** With these ids, it is sent while someone types, and its answer replaces the elements. */
+  /** The ids of the elements that the answer replaces. If given, the form is sent while the user types. */
   swap?: string;
   /** The id of a list whose entries it filters, without a request. */
   filter?: string;

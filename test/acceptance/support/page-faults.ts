@@ -9,7 +9,7 @@ export const views = (["light", "dark"] as const).flatMap((colorScheme) =>
 /** Each theme and each width once. */
 export const diagonal = views.filter(({ colorScheme, width }) => (colorScheme === "dark") === (width === 390));
 
-/** With targets below 24 by 24 pixels, which axe reports only on request. */
+/** Includes targets below 24 by 24 pixels, which axe reports only on request. */
 const options = { resultTypes: ["violations"], preload: false, rules: { "target-size": { enabled: true } } };
 
 /** What axe finds on the page, and what reaches beyond it. */

@@ -11,7 +11,7 @@ import { startService, type Ready, type Service } from "./service.ts";
 
 export type ServiceKind = "with-agent" | "without-agent";
 
-/** What test files know about a service that they share. */
+/** The facts about a service that test files share. */
 export interface SharedService {
   stateDir: string;
   ready: Ready;
@@ -28,7 +28,7 @@ declare module "vitest" {
 
 /** Enough for all files at the same time, whatever each of them leaves behind. */
 const vars = { MAX_BUILDS: "1000", MAX_BUILDS_PER_ACCOUNT: "100", MAX_TESTDRIVES: "1000" };
-/** As many builds as files run at the same time. */
+/** The agent runs as many builds as there are test files running at the same time. */
 const agent = { KILN_AGENT_SLOTS: "2" };
 
 /** Starts each service when a file first requests it, and stops all of them at the end. */

@@ -5,7 +5,7 @@ import type { Sample } from "./sample.ts";
 
 const path = "/builds/{build}/rebuilds";
 
-/** An image of which a rebuild waits. */
+/** An image whose rebuild waits. */
 const waiting = async ({ ids }: Sample): Promise<Sample> => {
   const tux = await signedIn();
   const { buildId } = await createBuild(tux);

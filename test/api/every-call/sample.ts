@@ -66,7 +66,9 @@ export async function makeSample(): Promise<Sample> {
   return { tux, ids };
 }
 
-/** Waits until all appliances have been examined, which their overview starts: until then, its answer changes without a request. */
+/**
+ * Waits until all appliances have been examined. Their overview starts that, and its answer changes until it is done.
+ */
 async function examined(tux: Client): Promise<void> {
   const look = async () => expect(await (await tux.get("/overview")).text()).not.toContain("<state>unknown");
   await vi.waitFor(look, patienceMs);

@@ -58,7 +58,7 @@ const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   agents: { capabilities: "NULL", last_seen_at: "NULL" },
 };
 
-/** Tables of which a service has most rows. Others get a tenth of the rows, which takes less time. */
+/** The largest tables of a service. Other tables get a tenth of the rows, which takes less time. */
 const large = new Set([
   "accounts",
   "appliances",

@@ -119,7 +119,7 @@ async function callApi({ tux, applianceId, buildId }: World): Promise<void> {
   ])
     await succeeded(path, tux.get(path));
   await succeeded("add", tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "busybox" }));
-  // It suggests another name.
+  // The refusal suggests a different name.
   await (await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "busybax" })).text();
   const statement = `/appliances/${applianceId}/vex/CVE-2026-1`;
   await succeeded("state", tux.put(`${statement}?status=under_investigation&text=Soon`, ""));

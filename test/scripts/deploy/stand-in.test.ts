@@ -49,7 +49,8 @@ function changes({ cloudflare: { changes, account } }: World) {
     const place = path.replace(database?.uuid ?? "", "DATABASE");
     return `${method} ${place} ${/query$|consumers$|scripts/.test(place) ? "" : JSON.stringify(body)}`.trim();
   });
-  // The real one also asks for what an empty account does not need: uploads of assets, previews, a check of the domains.
+  // The real wrangler also requests what an empty account does not need: uploads of assets, previews, a check of the
+  // domains.
   return [...new Set(shown)].filter((each) => !/assets-upload-session|subdomain|changeset/.test(each)).toSorted();
 }
 

@@ -5,7 +5,7 @@ import { DialledSocket } from "../runtime/sockets.ts";
 let network: Network;
 export const useNetwork = (given: Network): void => void (network = given);
 
-/** In place of the package `ws`. */
+/** Replaces the package `ws`. */
 export class WebSocket extends DialledSocket {
   constructor(address: string, _protocols: string[], { headers }: { headers: Record<string, string> }) {
     super(currentActor() ?? new Actor("agent", "unknown"), network.dial(address, headers));

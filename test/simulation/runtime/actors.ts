@@ -17,7 +17,7 @@ export class Actor {
     this.name = name;
   }
 
-  /** Ends it at once: nothing of it runs again. */
+  /** Ends it immediately: none of its code runs again. */
   die(): void {
     if (this.isDead) return;
     this.isDead = true;

@@ -1,3 +1,3 @@
-/** In place of node:crypto, for the service and the agent. */
+/** Replaces node:crypto for the service and the agent. */
 export * from "node:crypto";
 export { randomBytes, randomInt, randomUUID } from "./globals.ts";

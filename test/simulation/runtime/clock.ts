@@ -31,7 +31,7 @@ class Clock {
     };
   }
 
-  /** It needs no context: the promise restores that of who waits for it. */
+  /** It needs no context: the promise restores the context of its waiter. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#schedule(ms, resolve));
   }

@@ -41,7 +41,7 @@ export class SimulatedDatabase {
     });
   }
 
-  /** Runs a statement that reads at once. For checks, which take no time and never fail. */
+  /** Runs a reading statement immediately. For checks, which take no time and never fail. */
   query(sql: string): Record<string, unknown>[] {
     const rows = this.#asked.get(sql) ?? this.compiled(sql).all();
     this.#asked.set(sql, rows);

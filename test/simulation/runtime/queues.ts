@@ -21,7 +21,7 @@ export interface QueueSettings {
 export class SimulatedQueue {
   readonly #settings: QueueSettings;
   #sent = 0;
-  /** For the next messages, one each. */
+  /** The mishaps of the next messages, one each. */
   mishaps: Mishap[] = [];
   /** How long a message takes: different for each, so they arrive in another order. */
   travelMs: () => number = () => 20;

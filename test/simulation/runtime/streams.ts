@@ -53,7 +53,7 @@ export class DigestStream extends WritableStream<Uint8Array> {
 
 /** Node's Response refuses the status of an upgrade. */
 export class AnswerWithSocket extends Response {
-  /** The body as it was given, which can be looked at without reading it. */
+  /** The body as it was given, which can be inspected without reading it. */
   readonly given: BodyInit | null | undefined;
 
   constructor(body?: BodyInit | null, init: ResponseInit & { webSocket?: unknown } = {}) {

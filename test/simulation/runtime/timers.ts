@@ -1,4 +1,4 @@
-/** In place of node:timers/promises. */
+/** Replaces node:timers/promises. */
 import { wait } from "./globals.ts";
 
 export { wait as setTimeout };

@@ -201,7 +201,7 @@ describe("a published appliance", () => {
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toMatch(/^\/testdrive\/\d+\/[\w-]{32}$/);
     const drive = await pageOf(firefox.get(answer.headers.get("location") ?? ""));
-    // In the guests' own origin, as for the owner.
+    // The page is in the guests' own origin, as for the owner.
     expect(drive.querySelector("#web")?.getAttribute("href")).toMatch(/^https:\/\/guests\.test\/testdrives\//);
     expect(textOf(drive, "#logins")).toContain("root");
     expect(textOf(await seen(), ".title")).toContain("Tried by 1");

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { readCheckpoint, type Checkpoint } from "./checkpoint.ts";
 import { leafHash, rootFromInclusion } from "./tree.ts";
 
-/** The entry of an image: two digests, and nothing that says whose it is. Both are SHA-256 in hex. */
+/** The entry of an image: two digests, and nothing that identifies its owner. Both are SHA-256 in hex. */
 export interface LoggedImage {
   image: string;
   /** The digest of the provenance's statement, which is the payload of its envelope. */
@@ -39,7 +39,7 @@ export function readProof(text: string): LogProof | undefined {
   return { position: Number(position), hashes, note: text.slice(end + 2) };
 }
 
-/** The checkpoint of which the proof shows that it contains the entry. Undefined if it does not. Checks no signature. */
+/** The checkpoint, if the proof shows that it contains the entry. Otherwise undefined. Checks no signature. */
 export function provenCheckpoint(entry: string, { position, hashes, note }: LogProof): Checkpoint | undefined {
   const checkpoint = readCheckpoint(note);
   if (!checkpoint) return undefined;

@@ -63,7 +63,7 @@ export const entryBundle = (entries: readonly string[]): Buffer =>
     }),
   );
 
-/** Reads nodes of a tree out of its tiles, each of which it fetches once. `read` takes a tile's path. */
+/** Reads the nodes of a tree from its tiles, and fetches each tile once. `read` takes a tile's path. */
 export function nodesInTiles(size: number, read: (path: string) => Promise<Uint8Array>): NodeAt {
   const fetched = new Map<string, Promise<Uint8Array>>();
   const bytesOf = (tile: Tile) => {

@@ -4,7 +4,7 @@ import type { XmlNode } from "#lib/wire/read-xml";
 /** The part of a description to import: profiles by name, and an architecture as KIWI names it. */
 export interface Choice {
   profiles: readonly string[];
-  /** Undefined if nobody chose. Then it is x86_64, which a description must not contradict. */
+  /** Undefined if there was no choice. Then it is x86_64, which a description must not contradict. */
   arch: string | undefined;
 }
 

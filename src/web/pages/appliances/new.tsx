@@ -164,7 +164,7 @@ interface TileProps {
   isChosen: boolean;
 }
 
-/** Like the head of an appliance and the sizes of files. The service counts megabytes of 1024 × 1024 bytes. */
+/** Converts the service's megabytes of 1024 × 1024 bytes into decimal ones, which all other sizes on the pages use. */
 const decimalMegabytes = (mebibytes: number): string => `${number(Math.round((mebibytes * 1024 ** 2) / 1e6))} MB`;
 
 const Tile = ({ template, arches: served, isChosen }: TileProps) => (

@@ -140,7 +140,7 @@ export const buildPage = factory
     return await readLog({ env: c.env, db }, { account, buildId, from, stillOpens: () => stillSignedIn(c) }, c.req);
   });
 
-/** The chosen formats, of which there must be one. */
+/** The chosen formats. There must be at least one. */
 function formatsIn(all: (name: string) => readonly string[]): [string, ...string[]] {
   const [first, ...others] = all("image_type").slice(0, imageTypes.length);
   if (first === undefined) throw new Refusal("invalid_image_type", { message: "Choose at least one format." });

@@ -17,7 +17,7 @@ export interface Builds {
   rebuilds: readonly Build[];
   /** A page of the ended builds, newest first. */
   over: readonly Build[];
-  /** With this, the address shows older builds than a page of newer ones. */
+  /** The part of the address that makes the page begin with older builds. */
   before: number | undefined;
   /** Whether there are builds that are older than these. */
   hasOlder: boolean;

@@ -19,7 +19,7 @@ export function askedField(name: string, part: Part): FormField {
   };
 }
 
-/** The same for a field of a list's entries. */
+/** The question about a field of a list's entries. */
 export function askedOf({ fields }: Fields, name: string): FormField {
   const part = fields[name];
   if (!part) throw new Error(`there is no field ${name}`);

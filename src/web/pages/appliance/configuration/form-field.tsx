@@ -6,20 +6,20 @@ import type { PickList } from "./pick-lists.ts";
 
 /** A field of a form of the configuration. */
 export interface FormField {
-  /** For a setting: the path of its element in the document `configuration`. */
+  /** The path of a setting, which is that of its element in the document `configuration`. */
   name: string;
   label: string;
   kind: "line" | "lines" | "number" | "password" | "switch" | "choice" | "pick" | "list" | "ports" | "script";
   hint?: string | undefined;
-  /** For a choice: the values with their labels. */
+  /** The values of a choice, with their labels. */
   options?: readonly (readonly [value: string, words: string])[];
-  /** For a `pick` field: the values to offer. */
+  /** The values that a `pick` field offers. */
   picks?: () => PickList;
   /** A setting of the same form. While that is off, this field has no effect and is hidden (fields.css). */
   usedWith?: string;
   /** The fact of the base system without which it is not offered. */
   ofBase?: Question["ofBase"];
-  /** For a field of lines: its height. */
+  /** The height of a field for several lines. */
   rows?: number;
 }
 

@@ -18,7 +18,7 @@ import { FieldOf } from "./form-field.tsx";
 import type { Entry, EntryField, ListOf } from "./lists.ts";
 import { SaveRow } from "./view.tsx";
 
-/** Identifies an entry. An entry that was changed in the meantime has another mark. */
+/** Identifies an entry. An entry that was changed in the meantime has a different mark. */
 const markOf = (entry: Entry): string => createHash("sha256").update(JSON.stringify(entry)).digest("hex").slice(0, 16);
 
 const idOf = (entry: Entry): string => `entry-${markOf(entry)}`;
@@ -81,7 +81,7 @@ function edited(list: ListOf, entries: readonly Entry[], { entry: mark, remove, 
   const { sent, faults } = withNumbers(list, given);
   if (mark === undefined) {
     const entry = newEntry(list, sent);
-    // With the entry twice, other checks would complain about both.
+    // If the entry were in the list twice, other checks would report both.
     const after = isTaken(list, entries, entry) ? entries : [...entries, entry];
     return { entry, after, faults: [...faults, ...faultsOfNew(list, entries, entry)] };
   }
@@ -137,9 +137,9 @@ interface ListFormsProps {
   shown: ShownConfiguration;
   /** The address of the page. */
   at: string;
-  /** For users: publicly known passwords, by the user's name. */
+  /** The publicly known passwords of users, by the user's name. */
   known: ReadonlyMap<string, string>;
-  /** For users: how many SSH keys the account has stored. */
+  /** The number of SSH keys that the account has stored, which forms of users show. */
   ownKeys: number;
 }
 

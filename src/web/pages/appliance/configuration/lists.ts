@@ -12,7 +12,7 @@ import type { FormField } from "./form-field.tsx";
 export type Entry = Readonly<Record<string, string>>;
 
 export interface EntryField extends FormField {
-  /** It identifies the entry, so only a new entry has a field for it. */
+  /** This field identifies the entry, so only a new entry shows it. */
   isKey?: true;
   /** The value of a new entry. */
   initially?: string;

@@ -86,7 +86,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
     .toSorted((one, other) => compareVersions(other, one));
   const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
   const services = { env: c.env, db };
-  // These count against the same limits as the API's calls for the same data.
+  // The reads count against the same limits as the API's calls for the same data.
   const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(services, { accountId: account.id, what }, read);
   const warn = () => sharingWarnings(services, appliance, chosen, { images, files, template: look.rows.template });
   const [draft, warnings, shown] = await Promise.all([

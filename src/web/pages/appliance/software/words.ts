@@ -11,7 +11,7 @@ function effectWords({ before, after }: Pick<SoftwareEffect, "before" | "after">
   return `${signed(packages, (amount) => counted(amount, "package"))}, ${signed(bytes, size)}`;
 }
 
-/** The same, or "Conflict" if it would not resolve. */
+/** The effect of a change, or "Conflict" if the software would not resolve. */
 export const effectOrConflict = (effect: SoftwareEffect): string =>
   effect.state === "solved" ? effectWords(effect) : "Conflict";
 
