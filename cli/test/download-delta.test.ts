@@ -272,7 +272,7 @@ it("downloads the whole image if the user wants it, names another disk, or has s
   await wholeInstead(["--whole"]);
   rmSync(at(imageOf(newer)));
   writeFileSync(at("other.raw"), block());
-  expect(await wholeInstead(["--from", "other.raw"])).toContain("other.raw leads to this image by no delta");
+  expect(await wholeInstead(["--from", "other.raw"])).toContain("other.raw has no delta that leads to this image");
   rmSync(at(imageOf(newer)));
   mkdirSync(at(folderOf(newer)));
   writeFileSync(at(diskOf(newer)), "started");

@@ -210,7 +210,10 @@ it("refuses a build that was not asked for", async () => {
 it("replaces no other file of that name, unless it must", async () => {
   writeFileSync(stored(name), "mine");
   const refused = await machine.kiln(["download", "12"]);
-  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("already exists, and is another file") });
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("already exists, and is a different file"),
+  });
   expect(readFileSync(stored(name), "utf8")).toBe("mine");
   expect(await machine.kiln(["download", "12", "--force"])).toMatchObject({ code: 0 });
   expect(readFileSync(stored(name)).equals(image)).toBe(true);

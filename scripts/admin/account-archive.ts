@@ -10,7 +10,7 @@ export async function printExport(admin: AdminClient, username: string, { value 
   const file = fileOf("export", value);
   const { appliances, packages, repositories } = await exportAccount(admin, username, file);
   print(
-    `Wrote ${file}: ${appliances.length} appliances, ${packages.length} packages, ${repositories.length} repositories. It has passwords of images.`,
+    `Wrote ${file}: ${appliances.length} appliances, ${packages.length} packages, ${repositories.length} repositories. It contains passwords of images.`,
   );
 }
 

@@ -174,7 +174,7 @@ async function listAgents(admin: AdminClient): Promise<void> {
 
 async function drainAgent(admin: AdminClient, name: string): Promise<void> {
   await admin.drainAgent(name, { draining: true });
-  print(`The agent ${name} ends what it has, and gets nothing new.`);
+  print(`The agent ${name} finishes its work and gets no more.`);
 }
 
 async function resumeAgent(admin: AdminClient, name: string): Promise<void> {

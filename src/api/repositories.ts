@@ -48,7 +48,7 @@ export const repositories: CallGroup = {
         name: "Name of the repository.",
         key:
           "Of a Debian repository: the public keys, in ASCII armour. One of them must have signed its index (InRelease), at every import. " +
-          "Without it, a key that one of your appliances has counts, and else the index need not be signed.",
+          "Without it, the keys of your appliances count. If there are none, the index need not be signed.",
         accept_expired:
           "Of a Debian repository: `true` to use it although its index says that it is no longer valid (Valid-Until). Its known " +
           "security problems may have been fixed elsewhere since.",

@@ -46,7 +46,7 @@ export const vex: CallGroup = {
       scope: "publish",
       summary: "State that an advisory does not affect images of an appliance, or that you examine it",
       details:
-        "Replaces an earlier statement about the same images. One about a single image counts before one about all.",
+        "Replaces an earlier statement about the same images. A statement about a single image takes precedence over one about all.",
       unknown: ["invalid_build_id"],
       params: Statement,
       about: {

@@ -50,7 +50,7 @@ export const outsidePaths: Record<string, Schema> = {
       parameters: [inPath("account"), inPath("appliance_id"), inPath("channel"), inPath("format")],
       responses: {
         302: { description: "The image is at the address in Location. The ETag changes when the channel moves." },
-        304: { description: "The ETag in If-None-Match is still right." },
+        304: { description: "The ETag in If-None-Match is still current." },
         404: { description: "There is no such channel, or it has no such image. The text says which." },
       },
     },

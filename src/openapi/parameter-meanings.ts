@@ -33,7 +33,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   page: "Page of the list. Default: the first.",
   parent: "Id of the comment that this one answers.",
   path: "Directory of the file in the image.",
-  per_page: "Entries on a page, 100 at most.",
+  per_page: "Entries per page, at most 100.",
   permissions: "Mode of the file in the image, octal: `644`.",
   popular: "Best rated first. Needs no value.",
   q: "What to search for. Case does not matter.",

@@ -1,4 +1,4 @@
-/** `kiln-agent rebuild` with a service of files and a KIWI that only leaves files: what it finds, and what it says. */
+/** `kiln-agent rebuild` with a service of files and a KIWI that only leaves files: its result and its messages. */
 import { execFile } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -64,7 +64,7 @@ async function newKey(): Promise<SigningKey> {
   return await openSigningKey(pkcs8.toString("base64"));
 }
 
-/** What the service says about the image. */
+/** The service's statement about the image. */
 function statement(
   builtIn?: { name: string; sha256: string },
   digest = sha256(image),

@@ -24,7 +24,7 @@ const usualSeconds = 300;
 /** Services that start together with the prompt get this time, too. */
 const settleMs = 2_000;
 
-/** The ports of the guest that the checks need, each once. */
+/** The distinct ports of the guest that the checks need. */
 export const portsOf = (checks: readonly Check[]): number[] => [
   ...new Set(checks.filter(({ kind }) => kindsOfChecks[kind].needsNetwork).map(({ port }) => port)),
 ];
@@ -44,7 +44,7 @@ type LookCheck = Check & { kind: keyof typeof ways };
 const isRestart = (check: Check): check is RestartCheck => check.kind in restarts;
 const isLook = (check: Check): check is LookCheck => check.kind in ways;
 
-/** A machine that runs, with the boot that it is in. */
+/** A running machine, and its current boot. */
 interface Running {
   qemu: Qemu;
   guest: Guest;
@@ -64,7 +64,7 @@ export class GuestChecks implements Disposable {
     this.#addBoot();
   }
 
-  /** Bound, because QEMU's output is given to it. */
+  /** A bound function, because it is passed as a callback for QEMU's output. */
   readonly onConsole = (chunk: Buffer): void => this.#boots.at(-1)?.console.take(chunk);
 
   [Symbol.dispose](): void {
@@ -111,7 +111,7 @@ export class GuestChecks implements Disposable {
     return { qemu, guest: boot.guestOf(qemu, this.#machine.signal) };
   }
 
-  /** Ends the machine, starts it again, and looks at it as the first time. */
+  /** Ends the machine, starts it again, and runs the checks of the first boot. */
   async #restart(
     { kind }: RestartCheck,
     { qemu, guest }: Running,
@@ -128,7 +128,7 @@ export class GuestChecks implements Disposable {
     return { running, result: { ...this.#summaryOf(results, name), seconds: boot.clock.seconds } };
   }
 
-  /** The results of a later boot as one. */
+  /** The results of a later boot, combined into one. */
   #summaryOf(results: readonly CheckResult[], name: string): Seen {
     const login = this.#boots.at(-1)?.loginAt;
     const prompt = login === undefined ? "" : ` A login prompt came after ${login.toFixed(1)} s.`;
@@ -139,7 +139,7 @@ export class GuestChecks implements Disposable {
     return { outcome: worst.outcome, seen: `${name}: ${worst.seen} Expected: ${expected}`.slice(0, maxSeen) };
   }
 
-  /** Why the machine was not restarted. If its login prompt was no check of the appliance, it is one of the restart. */
+  /** Why the machine was not restarted. If the appliance has no check for the login prompt, the restart has one. */
   #notRestarted(first: readonly CheckResult[]): CheckResult {
     const [login] = first;
     const isLoginImplied = !this.#machine.checks.some(isLook);
@@ -159,7 +159,7 @@ export class GuestChecks implements Disposable {
     const first = this.#each.map((check) => (ways[check.kind].isLast ? undefined : look(check)));
     await Promise.all(first);
     if (first.includes(undefined)) await settle(this.#each, guest);
-    // The last checks one after the other: each reads all open connections.
+    // Runs the last checks one after the other, because each reads all open connections.
     const results: CheckResult[] = [];
     for (const [index, check] of this.#each.entries()) results.push((await first[index]) ?? (await look(check)));
     return results;

@@ -25,7 +25,7 @@ export interface Guest {
 export type Seen = Pick<CheckResult, "outcome" | "seen">;
 
 interface Way {
-  /** It is about a machine that has booted, so it is done when the others have ended. */
+  /** The check needs a booted machine, so it runs after the others. */
   isLast?: true;
   look: (check: Check, guest: Guest) => Promise<Seen>;
 }
@@ -80,7 +80,7 @@ export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
       if (guest.isOff) return notRun(off);
       if (state === "open") return failed(guest, accepted);
       if (state === "refused") return ifBooted(guest, refused);
-      // A firewall drops the packets, or the machine has no address: nobody can tell from outside.
+      // A firewall drops the packets, or the machine has no address. From outside, both look the same.
       return notRun("The machine did not answer: a firewall may drop the packets, or it has no network.");
     },
   },
@@ -123,7 +123,7 @@ const failed = ({ isOff }: Guest, seen: string): Seen => ({
   seen: `${isOff ? `${off} ` : ""}${seen}`.slice(0, maxSeen),
 });
 
-/** A machine that has not booted proves nothing by what it does not do. */
+/** If a machine has not booted, the lack of an effect proves nothing. */
 const ifBooted = ({ loginAt }: Guest, seen: string): Seen =>
   loginAt === undefined ? notRun("The machine did not reach its login prompt, so this is not known.") : passed(seen);
 
@@ -148,7 +148,7 @@ async function pageFault(
 
 const everyMs = 250;
 
-/** Repeats the test until it is true, and returns true; or until the time is over, and returns false. */
+/** Repeats the test until it is true, or until the time is over. Returns whether it became true. */
 async function inTime(guest: Guest, seconds: number, test: () => boolean | Promise<boolean>): Promise<boolean> {
   for (;;) {
     guest.signal.throwIfAborted();

@@ -2,14 +2,14 @@ import { killGroup } from "../process.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
 import { within, type Guest, type RestartKind } from "./kinds.ts";
 
-/** A machine that is to end. Its next boot is another process with the same disk. */
+/** A machine that must end. Its next boot is a new process with the same disk. */
 interface Ending {
   qemu: Pick<Qemu, "execute" | "pid">;
   guest: Guest;
 }
 
 interface Restart {
-  /** The boot that follows, for "On the second boot: …". */
+  /** The name of the next boot, for "On the second boot: …". */
   name: string;
   /** Returns whether the machine ends. */
   stop: (ending: Ending) => Promise<boolean>;
@@ -22,7 +22,7 @@ export const restarts: Readonly<Record<RestartKind, Restart>> = {
 
 /** How long a machine may take to shut down, after the keys and after the button. */
 const shutdownSeconds = { keys: 60, button: 60 };
-/** A person sees this when the machine obeys neither. */
+/** The message if the machine reacts to neither. */
 export const staysOn =
   "The machine did not restart: it obeyed neither Ctrl+Alt+Delete nor its power button, 60 seconds each.";
 
@@ -41,7 +41,7 @@ async function askToRestart({ qemu, guest }: Ending): Promise<boolean> {
   return await hasEnded(shutdownSeconds.button);
 }
 
-/** QEMU loses what the guest has not made it store, as a disk does. */
+/** QEMU loses writes that the guest has not flushed, as a disk does. */
 async function cutPower({ qemu, guest }: Ending): Promise<boolean> {
   guest.isCut = true;
   killGroup(qemu.pid);

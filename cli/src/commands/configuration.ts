@@ -35,7 +35,7 @@ export const configuration = [
     details:
       "A setting is named by its path with dots, as `kiln config get` shows it. tags and firewall.open_port take words " +
       "separated by commas; other lists are JSON, as every value that begins with { or [. @FILE is the content of a file. " +
-      "What would have no effect beside the other settings, such as an address with DHCP, is refused.",
+      "Settings that would have no effect with the others, such as an address with DHCP, are refused.",
     examples: [
       "kiln config set First network.type=dhcp settings.memory_size=1024",
       "kiln config set First firewall.open_port=ssh,http",

@@ -61,7 +61,11 @@ export const log = [
           "`kiln log witness --help` explains them.",
         );
       if (!/^[^\s+]{1,200}$/.test(name))
-        throw new Complaint("misused", `${name} cannot be the name of a witness.`, "It may have no blank and no +.");
+        throw new Complaint(
+          "misused",
+          `${name} cannot be the name of a witness.`,
+          "It must not contain a space or a +.",
+        );
       const logs = keysIn(file, "log");
       const { server, witness } = witnessServer({ folder: new WitnessFolder(state), name, logs, note });
       const address = await listening(server, host, port);

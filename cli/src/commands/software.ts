@@ -36,7 +36,7 @@ export const software = [
   command("add <appliance> <package...>", {
     tool: "writes",
     summary: "Select packages, and show what the image gains",
-    details: "What cannot be installed is not selected, except with --force.",
+    details: "Software that cannot be installed is not selected, except with --force.",
     options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
     examples: ["kiln add First hello", "kiln add First hello=1.0-1 --dry-run", "kiln add --pattern First base"],
     act: async (kiln, { appliance, package: names, pattern: isPattern, repository, ...how }) => {

@@ -37,7 +37,7 @@ export async function diskFromDelta(
   const { disk } = signed;
   if (!disk || !isInside(disk.path)) return undefined;
   const target = join(folder, disk.path);
-  // A disk that was started is another one, and is not replaced.
+  // A disk that was booted has changed, and is not replaced.
   if (existsSync(target)) return (await digestOfFile(target, "sha256")) === disk.sha256 ? { file: target } : undefined;
   const here = (await disksHere({ folder, given, keys })).filter(({ sha256 }) => sha256 !== disk.sha256);
   if (here.length === 0) return undefined;
@@ -47,7 +47,7 @@ export async function diskFromDelta(
   using earlier =
     header?.from === undefined ? undefined : await openDisk(here, { sha256: header.from, block: header.block, folder });
   if (!deltas || !earlier) {
-    if (given !== undefined) note(`${given} leads to this image by no delta. The whole image is downloaded.`);
+    if (given !== undefined) note(`${given} has no delta that leads to this image. The whole image is downloaded.`);
     return undefined;
   }
   mkdirSync(dirname(target), { recursive: true });

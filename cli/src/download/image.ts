@@ -83,7 +83,7 @@ export async function downloadImage(
   const file = join(folder, image.name);
   const isThere = existsSync(file) && (await isImage(file, image));
   if (existsSync(file) && !isThere && !force)
-    throw new Complaint("refused", `${file} already exists, and is another file.`, "Replace it with --force.");
+    throw new Complaint("refused", `${file} already exists, and is a different file.`, "Replace it with --force.");
   // Verifies the signature before the large download.
   if (keys) {
     for (const suffix of [...billSuffixes, provenanceSuffix]) writeFileSync(file + suffix, await textAt(url + suffix));
@@ -101,7 +101,7 @@ export async function downloadImage(
     if (disk) return { ...disk, verified: signed, use };
   }
   if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use };
-  // An image of a rebuilt version has the same name, but is another image.
+  // An image of a rebuilt version has the same name, but is a different image.
   const part = `${file}.${id}.part`;
   await downloadTo(part, url, report);
   try {

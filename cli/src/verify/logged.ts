@@ -64,7 +64,7 @@ function refuseOtherRoot({ origin, size, root }: Checkpoint): void {
   const other = keptCheckpoints().find(
     (kept) => kept.origin === origin && kept.size === size && !kept.root.equals(root),
   );
-  if (other) throw forked(`The log ${origin} showed you another history of the same ${size} entries before.`);
+  if (other) throw forked(`The log ${origin} showed you a different history of the same ${size} entries before.`);
 }
 
 export const forked = (message: string) =>

@@ -53,7 +53,7 @@ async function enqueue({ env, db }: Services, first: Build, uid: string): Promis
   const slots = slotsOf(env, { isBackground: true });
   if (!(await hasFreeSlot(db, first.accountId, slots))) throw new Refusal("no_build_slots");
   const input = await findInput(env.BLOBS, first.inputSha256);
-  if (!input) throw gone("What the build was made of is no longer stored.");
+  if (!input) throw gone("The input of the build is no longer stored.");
   const blobs = blobsIn(input);
   await refuseIfGone(db, uploadsIn(input), blobs);
   await spendRebuild({ env, db }, first.accountId);
@@ -88,7 +88,7 @@ export async function cancelRebuildOf({ env, db }: Services, accountId: number, 
   await stopRebuildOf({ env, db }, buildId);
 }
 
-/** The same for a build that may be gone already. */
+/** Cancels the rebuild of a build that may be gone already. */
 export async function stopRebuildOf({ env, db }: Services, buildId: number): Promise<void> {
   const rebuild = await findUnfinishedRebuild(db, buildId);
   if (rebuild) await buildObject(env, rebuild).cancel();

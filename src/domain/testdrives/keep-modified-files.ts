@@ -65,7 +65,7 @@ export async function saveModifiedFiles(
   const files = await saveOverlayFiles(db, appliance.id, rows, writer);
   if (files) return { applianceId: appliance.id, files, leftOut };
   await discard(target, staged);
-  await getOwnAppliance(db, accountId, appliance.id, "invalid"); // or it was deleted in between
+  await getOwnAppliance(db, accountId, appliance.id, "invalid"); // or it was deleted in the meantime
   await refuseOverLimit(target, accountId, { files: rows.length });
   throw quotaExceeded();
 }
@@ -102,7 +102,7 @@ async function choose({ env, db, accountId }: FileTarget, testdrive: OwnTestdriv
   }
   if (truncated || keepable.length > maxFiles) {
     throw new Refusal("invalid_value", {
-      message: `At most ${maxFiles} files are kept at once: name fewer paths, or keep them as an archive.`,
+      message: `At most ${maxFiles} files can be saved together: name fewer paths, or save them as an archive.`,
     });
   }
   const bytes = keepable.reduce((sum, { size }) => sum + size, 0);
@@ -179,7 +179,7 @@ async function stageAll(target: FileTarget, wanted: readonly Wanted[]): Promise<
     await discard(target, staged);
     if (error instanceof Refusal) throw error;
     logFailure("files of a testdrive were not stored", error);
-    throw unreadable(); // most likely the agent or its machine disappeared in the middle
+    throw unreadable(); // most likely the agent or its machine disappeared during the transfer
   }
 }
 

@@ -38,7 +38,7 @@ export const galleryActs = factory
     const shown = publication && (await getScreen(c.env, publication));
     if (!shown) return c.notFound();
     const answer = await answerBlob(c.req.raw, { ...shown, contentType: "image/png" });
-    // It may be removed or unpublished, and then no cache may still show it.
+    // The version may be removed or unpublished, and then no cache may still show it.
     answer.headers.set("cache-control", "no-cache");
     return answer;
   })
@@ -90,7 +90,7 @@ export const galleryActs = factory
         const said = { applianceId, parentId, text, requestId };
         const all = await comment({ env: c.env, db: c.var.db }, c.var.account, said);
         const own = all.findLast(({ accountId }) => accountId === c.var.account.id);
-        return { to: `${galleryAt(applianceId)}#comment-${own?.id}`, result: { text: "Your comment is there." } };
+        return { to: `${galleryAt(applianceId)}#comment-${own?.id}`, result: { text: "Your comment was added." } };
       },
     }),
   )

@@ -124,7 +124,7 @@ const ReadOnlyPanel = ({ mode: { on, since, message } }: { mode: ReadOnlyMode })
         name="message"
         label="Message on every page"
         value={message ?? ""}
-        hint="Empty: that nothing can be changed at the moment."
+        hint="Empty: a message that nothing can be changed at the moment."
         also={{ maxlength: 300 }}
       />
       <div class="row">

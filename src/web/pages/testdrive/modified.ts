@@ -106,7 +106,7 @@ export const keepChosen = (c: Context<WebEnv>, { id, back, again }: Keeping): Pr
 function chosen(paths: readonly string[]): string[] {
   if (paths.length === 0) throw new Refusal("missing_parameter", { message: "Choose at least one file." });
   if (paths.length <= maxKept) return paths.map(imagePath);
-  throw new Refusal("invalid_value", { message: `At most ${maxKept} files are kept at once. Choose fewer.` });
+  throw new Refusal("invalid_value", { message: `At most ${maxKept} files can be saved together. Choose fewer.` });
 }
 
 /** Starts the build, and returns the result. The files are kept in any case. */

@@ -53,7 +53,7 @@ const reasonIn = (message: string): string => message.replace(/^[\w/]+: /, "").r
 
 function put(document: object, { name, kind }: Setting, { values, all }: SentValues): void {
   const names = name.split("/");
-  if (kind === "list") names.pop(); // In JSON, a list has no named elements.
+  if (kind === "list") names.pop(); // Lists have no named elements in JSON.
   const last = names.pop() ?? "";
   const owner = names.reduce<object>((each, name) => {
     const inner: object = Reflect.get(each, name) ?? {};
