@@ -1,4 +1,4 @@
-/** Where the processor time of a build goes, by program: `npm run bench -- profile/tiny`, `profile/debian-12`. */
+/** Measures the processor time of a build by program: `npm run bench -- profile/tiny`, `profile/debian-12`. */
 import { join } from "node:path";
 import { openBaseRoots } from "../builder-agent/src/prepared/bases.ts";
 import { packImage } from "../builder-agent/src/run/pack.ts";

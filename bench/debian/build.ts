@@ -97,7 +97,7 @@ function figures(what: string, [ours, against]: [Taken[], Taken[]], bar: number)
   });
 }
 
-/** Where it is built. */
+/** The place of the build. */
 interface Ours {
   folder: string;
   bases: BaseRoots;

@@ -18,7 +18,7 @@ export interface Job {
   url: string;
   /** The directory of the build. */
   stateDir: string;
-  /** Where the files go: each format as a file of its name, and the index of the root. */
+  /** The directory for the results: each format as a file of its name, and the index of the root. */
   into: string;
 }
 

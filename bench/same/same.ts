@@ -16,7 +16,7 @@ import type { Job } from "./build-once.ts";
 
 const program = fileURLToPath(new URL("build-once.ts", import.meta.url));
 
-/** Where the two builds of a pair run. The second one also begins later. */
+/** The surroundings of the two builds of a pair. The second one also begins later. */
 const worlds = [
   {
     hostname: "first",

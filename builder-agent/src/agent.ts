@@ -93,7 +93,7 @@ type Claimed = "claimed" | "nothing" | "not_now";
 
 class Work {
   readonly #parts: AgentParts;
-  /** What the host could do at its last examination. */
+  /** The abilities of the host at its last examination. */
   #capabilities: Capabilities;
   #roots: string | undefined;
   readonly #again: { everyMs: number; at: number };

@@ -1,6 +1,6 @@
 import type { TestdriveClaim } from "./contract.ts";
 
-/** What a call about claimed work needs. */
+/** The data for a call about claimed work. */
 export interface Lease {
   id: number;
   token: string;

@@ -7,7 +7,7 @@ import { bundle } from "./bundle.ts";
 const root = new URL("..", import.meta.url).pathname;
 const dist = join(root, "dist");
 
-/** What a package contains of others, without their licences. */
+/** The packages that a package contains parts of, without their licences. */
 const inside: Readonly<Record<string, readonly string[]>> = {
   "@modelcontextprotocol/server": [
     "ajv",

@@ -6,14 +6,14 @@ import { Painter } from "./output/painter.ts";
 import { masked } from "./output/secrets.ts";
 import { inJson, inOrder } from "./output/table.ts";
 
-/** Where a command writes: a terminal or a replacement. */
+/** The output of a command: a terminal or a replacement. */
 interface Output {
   print: (line: string) => void;
   note: (line: string) => void;
   paint: Painter;
 }
 
-/** Where `appliance.yaml` comes from: a file of this machine or a replacement. */
+/** The source of `appliance.yaml`: a file of this machine or a replacement. */
 interface ApplianceFiles {
   read: (file: string) => ApplianceFile;
   /** The file's name in messages. */

@@ -103,7 +103,7 @@ it("completes nothing and prints nothing without a service", async () => {
   expect(await machine.kiln(["__complete", "--", "show", ""], { env })).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
-/** What fish offers for a line. */
+/** The completions that fish offers for a line. */
 async function fish(line: string): Promise<string[]> {
   const ask = `kiln completion fish | source; complete -C '${line}'`;
   const ended = await run("fish", ["--no-config", "-c", ask], { env: machine.env, input: "", cwd: machine.folder });

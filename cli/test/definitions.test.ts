@@ -31,7 +31,7 @@ const schematic = {
 
 let machine: Machine;
 let service: StandIn;
-/** What was sent, by method and path. */
+/** The sent requests, by method and path. */
 let sent: Record<string, { headers: IncomingHttpHeaders; body: string }>;
 const env = { ROOT_PASSWORD: "quiet" };
 const changing = () => service.requests.filter((one) => /^(PUT|POST)/.test(one) && !one.endsWith("/plan"));

@@ -18,7 +18,7 @@ let store: Store;
 /** By path, without the slash. */
 let answers: Record<string, string | Uint8Array>;
 
-/** Where images are: it cuts a connection after `cutAfter` bytes as often as requested, and then answers normally. */
+/** A server of images: it cuts a connection after `cutAfter` bytes as often as requested, and then answers normally. */
 interface Store {
   url: string;
   ranges: (string | undefined)[];

@@ -42,7 +42,7 @@ afterAll(async () => {
   machine[Symbol.dispose]();
 });
 
-/** What `kiln apply` would send. */
+/** The request that `kiln apply` would send. */
 function read(file: string, env: Record<string, string>) {
   const read = (path: string) => readFileSync(join(machine.folder, "out", path));
   return readApplianceFile(readFileSync(join(machine.folder, file), "utf8"), { name: file, read, env }).definition;

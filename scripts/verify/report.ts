@@ -3,7 +3,7 @@ import { table, tablesIn } from "./tables.ts";
 
 /** One step that was tried. */
 export type Step = {
-  /** What the step is about: a template and a format, or the base system itself. */
+  /** The subject of the step: a template and a format, or the base system itself. */
   of: string;
   what: string;
   outcome: "passed" | "failed" | "not possible";

@@ -24,7 +24,7 @@ export const PackageUpdate = z.object({
 });
 export type PackageUpdate = z.infer<typeof PackageUpdate>;
 
-/** What the comparison of an image with the repositories of its appliance has found. */
+/** The result of comparing an image with the repositories of its appliance. */
 export const ImageUpdates = z.object({
   /** The digest of the contents of these repositories. */
   contents: z.string(),

@@ -19,7 +19,7 @@ import type { Growth } from "./build-log.ts";
 import type { RecordedPart, UploadRefused } from "./build-uploads.ts";
 import { done, type Done } from "./done.ts";
 
-/** What agents do with a build: they claim it, and its token then proves that an agent still has it. */
+/** The calls of agents about a build: they claim it, and its token then proves that an agent still has it. */
 export class BuildAttempt {
   readonly #life: BuildLifecycle;
   readonly #blobs: R2Bucket;
@@ -69,7 +69,7 @@ export class BuildAttempt {
     return done(await this.#life.apply({ type: "finished", at: Date.now(), token }));
   }
 
-  /** What an attempt has made. Undefined while something is missing. */
+  /** The results of an attempt. Undefined while something is missing. */
   #madeBy(attempt: number): { artifacts: Artifacts } | Pick<RebuildOutcome, "rebuilt"> | undefined {
     const { uploads, chores } = this.#life;
     if (!chores.isRebuild) {
@@ -82,7 +82,7 @@ export class BuildAttempt {
     return { rebuilt: { ...stated, ...(index && { index: { key: index.key, size: index.size } }) } };
   }
 
-  /** Compares the image of a rebuild with the first one. An attempt cannot change what it has stated. */
+  /** Compares the image of a rebuild with the first one. An attempt cannot change its statement. */
   async stateRebuilt(token: string, image: RebuiltImage): Promise<{ same: boolean } | Refused | UploadRefused> {
     const { chores, uid } = this.#life;
     const running = await this.#life.running(token);

@@ -66,7 +66,7 @@ export class BuildChores {
     this.#kv.put("isRebuild", true);
   }
 
-  /** What an attempt at a rebuild has stated about its image. */
+  /** The statement of a rebuild's attempt about its image. */
   statedBy(attempt: number): Stated | undefined {
     const stated = this.#kv.get<Stated>("stated");
     return stated?.attempt === attempt ? stated : undefined;
@@ -87,12 +87,12 @@ export class BuildChores {
     this.#kv.put("outcome", outcome);
   }
 
-  /** What the build requires of an agent. Undefined if it was queued before this was noted. */
+  /** The build's requirements for an agent. Undefined if it was queued before this was noted. */
   get wanted(): BuildWanted | undefined {
     return this.#agents.wanted;
   }
 
-  /** Notes what the build requires of an agent. */
+  /** Notes the build's requirements for an agent. */
   noteWanted(wanted: BuildWanted): void {
     this.#agents.noteWanted(wanted);
   }

@@ -112,7 +112,7 @@ export class BuildLog {
     return { ...stored, received: stored.received + more, length: stored.length + more };
   }
 
-  /** Where the last row starts and ends. */
+  /** The positions where the last row starts and ends. */
   get #lastRow(): { start: number; end: number } {
     const last = 'SELECT start, start + length(bytes) AS "end" FROM log ORDER BY start DESC LIMIT 1';
     return this.#storage.sql.exec<{ start: number; end: number }>(last).toArray()[0] ?? { start: 0, end: 0 };

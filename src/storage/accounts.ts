@@ -65,7 +65,10 @@ export async function saveMailsAdvisories(db: Database, accountId: number, mails
   await db.batch([db.update(accounts).set({ mailsAdvisories }).where(isOther), ...entryOfAct(db)]);
 }
 
-/** Whom the advisories about an account's images are mailed to; undefined if it wants no mail, is locked or was removed. */
+/**
+ * The receiver of mails about advisories of an account's images. Undefined if the account has turned mail off, is
+ * locked or was removed.
+ */
 export async function findMailedAccount(db: Database, uid: string): Promise<Account | undefined> {
   return await db.query.accounts.findFirst({
     where: and(

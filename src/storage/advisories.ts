@@ -58,7 +58,7 @@ export const listFeeds = (db: Database) => db.select().from(advisoryFeedRows).or
 export const feedsVersion = (feeds: readonly Pick<AdvisoryFeedRow, "readAt">[]): number =>
   feeds.reduce((sum, { readAt }) => sum + (readAt?.getTime() ?? 0), 0);
 
-/** What all feeds know about these source packages, in these releases. */
+/** The advisories of all feeds about these source packages, in these releases. */
 export const listAdvisories = (
   db: Database,
   { sources, releases }: { sources: readonly string[]; releases: readonly string[] },
@@ -68,7 +68,7 @@ export const listAdvisories = (
     .from(advisories)
     .where(sql`source IN ${fromJson(sources)} AND release IN ${fromJson(releases)}`);
 
-/** What all feeds know about the source packages that an advisory is about. */
+/** The entries of all feeds about the source packages that an advisory concerns. */
 export const listAdvisoriesOf = (db: Database, name: string): Promise<AdvisoryRow[]> =>
   db
     .select()

@@ -224,8 +224,8 @@ export type Result = Pick<
 
 /**
  * Records that the build has an image. In one batch, the build that this one replaces is retired, the appliance gets
- * its next version (only if the finished version is the configuration's), the sweep is to look at the appliance, and
- * the row is finished. Each statement checks that the row is still unfinished, so a repetition changes nothing.
+ * its next version (only if the finished version is the configuration's), the sweep will check the appliance, and the
+ * row is finished. Each statement checks that the row is still unfinished, so a repetition changes nothing.
  */
 export async function saveFinished(
   db: Database,

@@ -160,7 +160,7 @@ export async function deleteChannel(db: Database, { applianceId, name }: Channel
   return gone.length > 0;
 }
 
-/** Where an address points to: a channel of an appliance that this account publishes. */
+/** The target of an address: a channel of an appliance that this account publishes. */
 export interface ChannelAddress {
   username: string;
   applianceId: number;

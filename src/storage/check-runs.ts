@@ -103,8 +103,8 @@ export async function untakeCheckRun(db: Database, testdriveUid: string): Promis
 }
 
 /**
- * An attempt has ended without a report: the run waits for another one, or ends as `error` after the last. Undefined if
- * it had reported.
+ * An attempt has ended without a report. The run waits for the next attempt, or ends as `error` after the last one.
+ * Undefined if it had reported.
  */
 export async function endCheckAttempt(
   db: Database,

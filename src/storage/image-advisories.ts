@@ -72,7 +72,7 @@ export const listAdvisoryCounts = async (
   return rows.map(({ advisories }) => advisories);
 };
 
-/** Stores counts that differ from those before, unless another run has stored other ones since. */
+/** Stores counts that differ from the previous ones, unless another run has stored different ones since. */
 export async function saveAdvisoryCounts(
   db: Database,
   counted: readonly (CountableImage & { counts: AffectedCounts | null })[],

@@ -10,7 +10,7 @@ import { eventOutbox, imageUpdates } from "./schema.ts";
 /** How outdated an image is, and what was announced to its owner. */
 export type ImageUpdatesRow = typeof imageUpdates.$inferSelect;
 
-/** What the last comparison of an image found. Undefined if there was none, or if an older Kiln stored it. */
+/** The result of the last comparison of an image. Undefined if there was none, or if an older Kiln stored it. */
 export async function findUpdates(blobs: R2Bucket, uid: string): Promise<ImageUpdates | undefined> {
   const blob = await blobs.get(updatesKey(uid));
   return blob ? ImageUpdates.safeParse(await blob.json()).data : undefined;

@@ -83,7 +83,7 @@ async function inEachImport<Found>(
 }
 
 interface ImportSearch extends Omit<ShortSearch, "repositoryIds" | "arches"> {
-  /** What to return, as `found`. */
+  /** The column to return, as `found`. */
   column: SQL;
   fits: SQL;
 }

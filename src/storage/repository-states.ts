@@ -3,15 +3,15 @@ import { fromJson, type Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { repositories, repositoryStates } from "./schema.ts";
 
-/** What a repository showed before one of its imports. */
+/** The contents of a repository before one of its imports. */
 export type RepositoryState = typeof repositoryStates.$inferSelect;
 
 const dayMs = 24 * 60 * 60_000;
 const column = (name: keyof typeof repositories._.columns): SQL => sql`${repositories[name]}`;
 
 /**
- * Keeps what a repository of a catalogue shows, if it has shown that at midnight: a statement for the batch that
- * replaces it. `when` selects the repository.
+ * Stores the contents that a repository of a catalogue shows, if it showed them at midnight: a statement for the batch
+ * that replaces it. `when` selects the repository.
  */
 export const keptState = (db: Database, { now, when }: { now: Date; when: SQL }) =>
   insertFrom(

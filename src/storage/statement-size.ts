@@ -8,7 +8,7 @@ const usualMs = 12;
 const leastFactor = 0.5;
 const mostFactor = 2;
 
-/** How much the next statement should do, learned from the duration of the last ones. */
+/** The size of the next statement, learned from the duration of the last ones. */
 export class StatementSize {
   readonly #least: number;
   readonly #most: number;

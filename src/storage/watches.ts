@@ -46,7 +46,7 @@ export async function lookAtImages(db: Database, buildIds: readonly number[], at
     .where(sql`appliance_id IN (SELECT appliance_id FROM builds WHERE id IN ${fromJson(buildIds)})`);
 }
 
-/** What was known when it was decided about an automatic build. */
+/** The facts when an automatic build was decided. */
 interface Decided {
   at: Date;
   from: string;

@@ -5,7 +5,7 @@ import type { Given } from "./given.ts";
 export type GivenFields = Readonly<Record<string, string | undefined>>;
 type Faults = Readonly<Record<string, string>>;
 
-/** Where a page shows that a form was refused. */
+/** Decides where a page shows the faults of a refused form. */
 export interface FaultRules {
   /** The field for each refusal code of the domain. Other refusals are about the whole form. */
   fieldOf?: Partial<Record<RefusalCode, string>>;
@@ -25,7 +25,7 @@ export function faultsOfRefusal({ fieldOf, faultsOf }: FaultRules, refusal: Refu
   return Object.keys(named).length > 0 || field === undefined ? named : { [field]: refusal.message };
 }
 
-/** What the checks of a refused form find. */
+/** The faults that the checks of a refused form find. */
 export async function faultsOfChecks(rules: FaultRules, { values }: Given): Promise<Faults> {
   const given = Object.fromEntries(Object.entries(values).map(([name, [first]]) => [name, first]));
   const found: Record<string, string> = {};

@@ -17,8 +17,8 @@ const Piece = z.object({
 });
 
 /**
- * What a published image was built from, for everyone. The paths below the build are those that an agent reads for its
- * own build (`src/agent-api/downloads.ts`), so an agent can build it again without being one of this service.
+ * The sources of a published image, for everyone. The paths below the build are those that an agent reads for its own
+ * build (`src/agent-api/downloads.ts`), so an agent can build it again without being one of this service.
  */
 export const publishedInputs = new Hono<WebEnv>()
   .get(

@@ -78,7 +78,9 @@ export function canKeepSession(baseUrl: string): boolean {
   return protocol === "https:" || hostname === "localhost" || hostname === "127.0.0.1";
 }
 
-/** Where a person continues after signing in. Always an address of this service, whatever was requested. */
+/**
+ * The address at which a person continues after signing in. It is always one of this service, whatever was requested.
+ */
 export function urlToContinue(baseUrl: string, to = "/"): string {
   const url = URL.parse(to, baseUrl);
   return url && url.origin === new URL(baseUrl).origin ? url.href : new URL("/", baseUrl).href;

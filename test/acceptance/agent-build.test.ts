@@ -41,7 +41,7 @@ async function frozen(imageType: Type): Promise<FrozenInput> {
   return { ...input, description: { ...input.description, "config.sh": configScript([]) } };
 }
 
-/** What remains of a build without its image. */
+/** The results of a build without its image. */
 interface Built {
   input: FrozenInput;
   installed: InstalledPackage[];

@@ -6,7 +6,8 @@ import { newPerson, type Person } from "./support/person.ts";
 import { sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
 
-// What only a browser can show about a build: its page follows it to the end, notifies the user, and asks for confirmation before it is repeated.
+// A test of a build's page that needs a browser: the page follows it to the end, notifies the user, and asks for
+// confirmation before it is repeated.
 
 let tux: Person;
 let applianceId: string;

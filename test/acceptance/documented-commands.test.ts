@@ -206,7 +206,7 @@ const runs: Record<string, () => Promise<void>> = {
   },
 };
 
-/** What `kiln show --json` prints. */
+/** The output of `kiln show --json`. */
 interface Shown {
   appliance: { id: number; builds: { version: string }[] };
 }

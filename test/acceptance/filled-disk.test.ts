@@ -51,7 +51,7 @@ const sh = (script: string, cwd: string, env: Record<string, string> = {}, args:
     stdio: "pipe",
   });
 
-/** What KIWI NG calls. A boot loader writes while the root is mounted in place of the disk. */
+/** The calls of KIWI NG. A boot loader writes while the root is mounted in place of the disk. */
 const kiwi = `
   disk=$1 root=$2
   truncate -s 64M "$disk"

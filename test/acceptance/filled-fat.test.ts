@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const sourceDate = 1_700_000_000; // 2023-11-14 22:13:20 UTC
 const start = 6144;
 
-/** What KIWI NG calls. It mounts the partition twice, and writes to the second mount when the first has its files. */
+/** The calls of KIWI NG. It mounts the partition twice, and writes to the second mount when the first has its files. */
 const kiwi = `
   disk=$1 files=$2
   truncate -s 24M "$disk"

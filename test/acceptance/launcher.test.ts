@@ -65,7 +65,7 @@ function commandOf(pid: number): string {
 const loading = /Template sets|Repositories of the sample distribution/;
 
 describe("npm start", () => {
-  // What a failed test left behind must not make the next one fail.
+  // Leftovers of a failed test must not make the next one fail.
   afterEach(() => end(starters.filter(isAlive), 10_000));
   afterAll(() => rmSync(state, { recursive: true, force: true }));
 

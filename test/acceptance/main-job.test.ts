@@ -23,7 +23,7 @@ let tux: Person;
 let ada: Person;
 let applianceId: string;
 let first: string;
-/** What the API reported while the first build ran. */
+/** The builds that the API reported while the first one ran. */
 let seen: RunningBuild[];
 let raw: string;
 

@@ -9,8 +9,8 @@ import { makeOperator, sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
 import { findAndClone, follow, makeAndPublish, press, result } from "./support/without-scripts.ts";
 
-// What only a browser can show about the pages: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page, and
-// everything works without them.
+// Tests of the pages that need a browser: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page,
+// and everything works without them.
 
 const name = "Radio astronomy reduction workstation for the summer school, with sample data";
 

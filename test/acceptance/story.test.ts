@@ -17,7 +17,7 @@ const { KILN_STORY_STATE: state, KILN_STORY_TEMPLATE: template } = process.env;
 /** The width of the window. A narrow one uses other names of accounts and of the appliance, so that both can be tried at one service. */
 const width = Number(process.env["KILN_STORY_WIDTH"] ?? 1280);
 const suffix = width === 1280 ? "" : `-${width}`;
-/** How much longer builds and boots may take. */
+/** The factor for the time limits of builds and boots. */
 const patience = template === undefined ? 1 : 4;
 
 const name = `Reading room kiosk${suffix}`;
@@ -164,7 +164,7 @@ async function keepAndRebuild(page: Page): Promise<void> {
     if (!isThere) await page.locator("canvas").click();
     return isThere;
   });
-  // What the machine itself has written, and its secrets, are not chosen.
+  // Files that the machine itself has written, and its secrets, are not chosen.
   expect([await changed.isChecked(), await drawer.locator("input:checked").count()]).toEqual([true, 1]);
   await picture(page, "drawer");
   expect(await pageScrolls(page)).toBe(false);

@@ -16,7 +16,8 @@ import { restClient, type RestClient } from "./support/rest.ts";
 import { openViewer, relayWire, type Viewer } from "./support/rfb.ts";
 import { freePort, until } from "./support/service.ts";
 
-// What a deploy does, on one state directory: the Worker is replaced in the middle of a build and a testdrive. Its agent stays.
+// Simulates a deploy on one state directory: the Worker is replaced in the middle of a build and a testdrive. Its agent
+// stays.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-upgrade-"));
 const stateDirectory = join(folder, "state");

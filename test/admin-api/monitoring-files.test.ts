@@ -9,7 +9,7 @@ import { metricsNow } from "../support/metrics.ts";
 
 const namesIn = (text: string): string[] => [...new Set(text.match(/\bkiln_[a-z_]+/g))].toSorted();
 
-/** What the service exports. */
+/** The metrics that the service exports. */
 async function exported(): Promise<string[]> {
   const text = await (await operate("GET", "/metrics")).text();
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name = ""]) => name).toSorted();

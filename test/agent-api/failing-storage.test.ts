@@ -34,7 +34,7 @@ const isLost = (error: unknown) => error instanceof Failed && error.status === 4
 /** A build and its agent, which repeats what fails as a real one does. */
 class BuildRun implements Run {
   readonly buildId: number;
-  /** What the agent does at the moment. */
+  /** The current step of the agent. */
   step = "";
   readonly #object: Awaited<ReturnType<typeof objectOfBuild>>;
   #attempt: Attempt | undefined;

@@ -28,7 +28,7 @@ class DriveRun implements Run {
   step = "start";
   readonly #user: Client;
   readonly #buildId: number;
-  /** What the agent was given, by testdrive. */
+  /** The claims that the agent got, by testdrive. */
   readonly #claims = new Map<number, TestdriveClaim>();
   #id = 0;
   #control: Wire | undefined;

@@ -70,7 +70,7 @@ async function claimInRoot(buildId?: number) {
   }
 }
 
-/** What a build of a new clone is frozen with. */
+/** The frozen input of a build of a new clone. */
 async function frozenInput(tux: Client, template: number) {
   await claimInRoot();
   const { id } = await clone(tux, template);

@@ -56,7 +56,7 @@ const passTime = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.
 /** No lease ends during a test. */
 const stopClock = () => passTime(0);
 
-/** What an agent does when it is woken. */
+/** The behaviour of an agent that is woken. */
 async function looks(): Promise<number | undefined> {
   const queue = (verb: string, body: object) =>
     visit(`/client/v4/accounts/any/queues/any/messages/${verb}`, {

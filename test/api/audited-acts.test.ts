@@ -38,7 +38,7 @@ const wantsMail = (tux: Client) => columnOf("mails_advisories", tux);
 interface Act {
   /** The call. */
   act: () => Promise<Response>;
-  /** What it changes. */
+  /** Reads the state that the act changes. */
   seen: () => Promise<unknown>;
 }
 

@@ -13,7 +13,7 @@ import { readXml } from "../support/xml.ts";
 import tiny from "../../templates/tiny.json";
 
 const db = openDatabase(env.DB);
-/** What belongs to an appliance and is copied with it. */
+/** The tables of an appliance that are copied with it. */
 const copied = [applianceRepositories, selections, overlayFiles, gpgKeys];
 
 let tux: Client;

@@ -6,7 +6,10 @@ import { readXml } from "../support/xml.ts";
 
 const tux = await signedIn();
 
-/** What the known clients of the original service send (compatibility.md, "Configuration"), with our own values. */
+/**
+ * The documents that the known clients of the original service send (compatibility.md, "Configuration"), with our own
+ * values.
+ */
 const ofTheRubyGem = `<?xml version="1.0" encoding="UTF-8"?>
 <configuration>
   <name>Museum guide</name>

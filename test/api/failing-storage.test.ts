@@ -73,7 +73,7 @@ describe("a publication", () => {
   });
 });
 
-/** Where the images of an appliance are in the public log, if they are. */
+/** The positions of an appliance's images in the public log, if they have any. */
 const positionsInLog = async (applianceId: number) =>
   (await db.select().from(builds).where(eq(builds.applianceId, applianceId))).map(({ logPosition }) => logPosition);
 

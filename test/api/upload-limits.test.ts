@@ -1,4 +1,4 @@
-/** What an account may upload, and what of it counts before the upload ends. */
+/** The limits of an account's uploads, and the bytes that count before an upload ends. */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import * as rules from "#domain/configuration/rules";
 
-/** What each rule accepts, and what it refuses. */
+/** Texts that each rule accepts, and texts that it refuses. */
 const table: [string, (text: string) => unknown, string[], string[]][] = [
   ["isText", rules.isText, ["", "a\n\tb", "Grüße 🐧"], ["a\rb", "a\u0000", "\u001b[0m", "\uffff", "\ud800"]],
   ["isLine", (text) => rules.isLine(text, 5), ["", "12345", "a b"], ["123456", "a\nb", "a\tb", " a", "a\u00a0"]],

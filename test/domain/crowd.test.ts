@@ -26,7 +26,7 @@ function crowded() {
   return {
     ask,
     end: (count = Infinity) => ends.splice(0, count).forEach((end) => end()),
-    /** What happened immediately, before the waiting requests were checked. */
+    /** The events that came immediately, before the waiting requests were checked. */
     atOnce: async () => {
       await Promise.resolve();
       return { ...seen };

@@ -47,7 +47,7 @@ interface Shown {
 
 const order = (found: Shown[]): Shown[] => repositoryIds.flatMap((id) => found.filter((one) => one.repository === id));
 
-/** What a search in the index of names shows. */
+/** The hits of a search in the index of names. */
 async function byIndex(q: string, limit: number): Promise<Shown[]> {
   const asked = { q, allFields: false, limit, detailed: false };
   const { repositories } = await searchSoftware({ env, db }, appliance, asked);

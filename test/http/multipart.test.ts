@@ -43,7 +43,7 @@ const faultOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** What clients send (compatibility.md, "Bodies"): the Content-Type, the body, and the parts in it. */
+/** Forms as clients send them (compatibility.md, "Bodies"): the Content-Type, the body, and the parts in it. */
 const dialects: Record<string, { type: string; form: string; parts: ReadPart[] }> = {
   "curl: many dashes": {
     type: "multipart/form-data; boundary=------------------------d74496d66958873e",

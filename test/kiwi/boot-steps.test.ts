@@ -1,4 +1,4 @@
-/** What an image does at its first boot and at later ones. */
+/** The steps of an image at its first boot and at later ones. */
 import { describe, expect, it } from "vitest";
 import { descriptionFiles } from "#lib/kiwi/description-files";
 import type { ImageFacts } from "#lib/kiwi/facts";

@@ -18,7 +18,7 @@ const isOn = ({ enabled, script }: Script) => enabled && script !== "";
 const scriptOf = (isThere: boolean, script: string) => ({ enabled: isThere, script: isThere ? script : "" });
 
 /**
- * What an import must return. Everything that a description expresses differently, or not at all, is listed here:
+ * The expected result of an import. Everything that a description expresses differently, or not at all, is listed here:
  * settings of the machine (memory, CD-ROM), PAE, tags, passwords, the right to clone, disabled entries, formats that
  * KIWI makes as a disk, and how the selection came to its packages.
  */
@@ -203,7 +203,10 @@ function manifestOf(one: ImageFacts): string {
   return manifestXml(shown, serviceUrl);
 }
 
-/** What a manifest contains. It has the other sections of a configuration neither as elements nor as files. */
+/**
+ * The sections that a manifest contains. The other sections of a configuration are in neither its elements nor its
+ * files.
+ */
 function expectedOfManifest(one: ImageFacts): Imported["definition"] {
   const whole = expectedOf(one);
   const { locale, network, users, lvm, settings } = whole.configuration;

@@ -5,7 +5,7 @@ import { switchboard } from "#domain/jobs";
 import worker from "../../src/index.ts";
 import { withFate } from "../support/storage-faults.ts";
 
-/** What some work uses of what Cloudflare counts. */
+/** The amounts of what Cloudflare counts that some work uses. */
 export interface Use {
   /** Requests to the Worker. */
   requests: number;

@@ -7,7 +7,7 @@ export const plan = 5;
 
 const million = 1e6;
 
-/** What each amount costs beyond the one that the plan includes. */
+/** The price of each amount beyond the one that the plan includes. */
 export const prices = {
   requests: { words: "requests to the Worker", included: 10 * million, usd: 0.3 / million },
   calls: { words: "requests to objects", included: 1 * million, usd: 0.15 / million },
@@ -32,6 +32,6 @@ export const operationsOfMessage = 3;
 /** About how many queries a second one D1 database answers, if each takes a millisecond (d1/platform/limits). */
 export const queriesPerSecond = 1000;
 
-/** What an amount costs a month. */
+/** The monthly price of an amount. */
 export const costOf = (of: Amount, amount: number): number =>
   Math.max(0, amount - prices[of].included) * prices[of].usd;

@@ -24,7 +24,7 @@ import { meter, sumOf, times, type Use } from "./meter.ts";
 
 export type Name = keyof typeof names;
 
-/** What is measured, as the page calls it. */
+/** The names of the measured scenarios on the page. */
 export const names = {
   idle: "an agent without work, per minute",
   nothing: "an agent that looks for a build and finds none",
@@ -172,13 +172,16 @@ async function ofPart({ tux, agent }: Pick<World, "tux" | "agent">): Promise<Use
   return part;
 }
 
-/** What the page of a build receives. The agent waits for it, so that nothing is received at the same time. */
+/**
+ * The stream that the page of a build receives. The agent waits for it, so that nothing else is received at the same
+ * time.
+ */
 interface Follower {
   gotLines: () => Promise<void>;
   gotProgress: () => Promise<void>;
 }
 
-/** What an agent sends while it builds: each percent, and a heartbeat when there is none; and its log. */
+/** The calls of an agent while it builds: each percent, and a heartbeat when there is none; and its log. */
 function workOf(attempt: Attempt, runAlarm: () => Promise<unknown>) {
   let [percent, offset] = [0, 0];
   const beatMs = Math.min(heartbeatEveryMs, minuteMs / percentsAMinute);

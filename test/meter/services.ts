@@ -84,7 +84,7 @@ export interface Month {
   sum: number;
 }
 
-/** What a service uses and costs a month. */
+/** The monthly use and price of a service. */
 export function monthOf(service: Service, measured: Measured): Month {
   const use = useOf(service, measured);
   const { buildsADay, testdrivesADay, keepDays, accounts } = service;

@@ -2,7 +2,7 @@ import type { Use } from "./meter.ts";
 import { names, type Name } from "./scenarios.ts";
 import type { Measured } from "./services.ts";
 
-/** What is counted, as the page calls it, in the order of its columns. */
+/** The names of the counted amounts on the page, in the order of its columns. */
 export const columns = {
   requests: "Requests",
   queries: "D1 queries",

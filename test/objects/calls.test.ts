@@ -68,7 +68,7 @@ const calls: { readonly [Name in keyof typeof classes]: Calls<(typeof classes)[N
   UserRepositoryIndex: ["publish"],
 };
 
-/** What the platform calls. */
+/** The methods that the platform calls. */
 const ofPlatform = /^(?:constructor|alarm|fetch|webSocket\w+)$/;
 
 it.each(Object.entries(classes))("%s has the calls of the release before, and no others", (name, { prototype }) => {

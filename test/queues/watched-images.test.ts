@@ -52,7 +52,7 @@ async function look(ms = 0): Promise<void> {
 const countsOf = async (...ids: number[]) =>
   (await listImageUpdates(db, ids)).map(({ buildId, newer, security }) => [buildId, newer, security]);
 
-/** What waits to be announced. */
+/** The events that wait to be announced. */
 const told = async () => {
   const rows = await db.query.eventOutbox.findMany({ where: eq(eventOutbox.accountId, tux.accountId) });
   return rows.map(({ announcement: { event, subject } }) => ({ event, ...subject }));

@@ -1,4 +1,4 @@
-/** What `npm run admin` does with accounts, and what belongs to them. */
+/** The commands of `npm run admin` for accounts and their data. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What the admin routes answer: the stand-in of admin.test.ts. */
+/** The answers of the admin routes: the stand-in of admin.test.ts. */
 
 const acceptance = {
   username: "rhea",

@@ -3,7 +3,7 @@ import { checkGuestOrigin } from "../../scripts/launch/guest-origin.ts";
 
 const local = { baseUrl: "", host: "127.0.0.1", vars: {} };
 
-/** What a start with these options prints. */
+/** The output of a start with these options. */
 function saidOf(options: Partial<Parameters<typeof checkGuestOrigin>[0]>): string {
   const lines: string[] = [];
   vi.spyOn(process.stderr, "write").mockImplementation((words) => Boolean(lines.push(String(words))));

@@ -26,7 +26,7 @@ const users = [...plain.users, clerk];
 const sudo = "printf '#!/bin/sh\n' > /usr/bin/sudo; chmod 755 /usr/bin/sudo; ";
 
 const chosen = (sshPasswords: string) => ({ settings: { ...plain.settings, sshPasswords } });
-/** What sshd reports of its configuration. */
+/** The configuration that sshd reports. */
 const accepts = (passwords: string, root = "without-password") =>
   `kbdinteractiveauthentication ${passwords}\npasswordauthentication ${passwords}\npermitrootlogin ${root}\n`;
 

@@ -1,4 +1,7 @@
-/** What the build removes about a machine, and what the first boot makes: config.sh and the boot program, run on this host. */
+/**
+ * Files of a machine's identity that the build removes and the first boot makes: config.sh and the boot program, run on
+ * this host.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +25,7 @@ const inImage = imagesIn(dir, packages);
 
 /** Without the server's settings, which do not matter here. */
 const cleared = "rm -rf /etc/ssh/*";
-/** What packages leave in a root. */
+/** The files that packages leave in a root. */
 const installed = `
   ${cleared}
   mkdir -p /etc/ssh /etc/dropbear /var/lib/systemd /var/lib/dbus /var/lib/NetworkManager

@@ -34,7 +34,7 @@ const factsOf = (type: DatabaseFacts["type"]): DatabaseFacts => ({
   })),
 });
 
-/** What the packages' own scripts do at installation, and how their services start without systemd. */
+/** Does what the packages' own scripts do at installation, and starts their services without systemd. */
 const installed = String.raw`
   mount -t tmpfs none /usr/lib/systemd
   printf 'mysql:x:100:100::/var/lib/mysql:/bin/false\npostgres:x:101:101::/var/lib/pgsql:/bin/sh\n' >> /etc/passwd

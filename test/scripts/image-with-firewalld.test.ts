@@ -19,7 +19,7 @@ beforeAll(() => unpackPackages([...firewalld, ...bindings, ...libraries], packag
 const inImage = imagesIn(dir, packages);
 const openPorts = ["ssh", "22", "8080", "53/udp", "postgresql", "tftp/udp"];
 const isEnabled = "systemctl --root=/ is-enabled firewalld.service || true";
-/** What the zone of all interfaces accepts, as firewalld reads it. */
+/** The services and ports that the zone of all interfaces accepts, as firewalld reads it. */
 const ask = `firewall-offline-cmd --check-config > /dev/null; firewall-offline-cmd --list-all; ${isEnabled}`;
 
 const isOpen = (said: string) =>

@@ -22,7 +22,7 @@ function project(packages: Parameters<typeof lockOf>[0]): string {
   return root;
 }
 
-/** What a manual `npm ci` leaves. */
+/** The files that a manual `npm ci` leaves. */
 function installByHand(root: string, packages: Parameters<typeof lockOf>[0]): void {
   mkdirSync(join(root, "node_modules"), { recursive: true });
   writeFileSync(join(root, "node_modules/.package-lock.json"), JSON.stringify({ packages }));

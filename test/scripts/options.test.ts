@@ -61,7 +61,7 @@ describe("parseOptions", () => {
     [["--allow-host", "http://mirror.lan"], /--allow-host http/],
     [["--allow-host", "[mirror.lan]"], /--allow-host \[mirror/],
     [["--prot", "9000"], /--prot/],
-    // What npm passes on from `npm start --port 9000`.
+    // The arguments that npm passes on from `npm start --port 9000`.
     [["9000"], /npm start -- --port 9000/],
   ])("refuses %j with a message that names it", (argv, sentence) => {
     expect(() => parse(...argv)).toThrow(sentence);

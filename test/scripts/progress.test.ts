@@ -16,7 +16,7 @@ afterEach(() => {
   process.stdout.isTTY = isTerminal;
 });
 
-/** What a terminal shows: the end of each line, after the last time that it was cleared. */
+/** The text that a terminal shows: the end of each line, after the last time that it was cleared. */
 const seen = () => printed.split("\n").map((line) => line.split("\u001b[2K").at(-1));
 
 it("shows steps that run side by side in one line, and each at its end", async () => {

@@ -263,7 +263,7 @@ describe("writeRpmMd", () => {
   });
 });
 
-/** What libsolv knows about a repository's packages, line by line; their order depends on the tool. */
+/** The facts of libsolv about a repository's packages, line by line; their order depends on the tool. */
 function solvables(repository: string): string[] {
   const solv = join(directory, "read.solv");
   execFileSync("sh", ["-c", 'repo2solv "$1" > "$2"', "sh", repository, solv]);

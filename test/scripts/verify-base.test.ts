@@ -15,7 +15,7 @@ import { StepRecord } from "../../scripts/verify/step-record.ts";
 import { Complaint } from "../../scripts/launch/complaint.ts";
 import { loginPrompt } from "../../scripts/verify/testdrive.ts";
 
-/** What a getty and login do on a serial line, with a real shell behind it. */
+/** Acts like a getty and login on a serial line, with a real shell behind it. */
 const serialLogin = `
 printf 'Booting\\r\\n\\r\\ntiny login: '; read name; printf '%s\\r\\nPassword: ' "$name"; read password
 [ "$name:$password" = root:linux ] || { echo 'Login incorrect'; exit 1; }

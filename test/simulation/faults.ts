@@ -20,7 +20,7 @@ const mishap =
   ({ service }, pick) =>
     void service.jobs.mishaps.push(...Array.from({ length: 1 + (pick % 3) }, () => name));
 
-/** What can go wrong. Only what happens to an agent may cost an attempt. */
+/** The faults of a simulation. Only faults of an agent may cost an attempt. */
 export const faults: Record<string, Fault> = {
   "an agent is killed": ({ hosts }, pick) => {
     const host = hosts[pick % hosts.length];

@@ -10,7 +10,7 @@ const isCalm = (seed: number): boolean => seed % 4 === 0;
 
 const rushSeconds = 60;
 
-/** What happens in a simulation. */
+/** The steps of a simulation. */
 export function planOf(seed: number): Step[] {
   const chance = new Chance(seed);
   const pick = () => chance.between(0, 1_000_000);

@@ -17,7 +17,7 @@ export interface Violation {
 
 export interface Outcome {
   violation?: Violation;
-  /** What happened, one line each. */
+  /** The events, one line each. */
   story: string[];
   builds: number;
   attempts: number;
@@ -25,7 +25,7 @@ export interface Outcome {
   simulatedMs: number;
 }
 
-/** What `entry.ts` is asked to do. */
+/** The order to `entry.ts`. */
 export interface Order {
   seed: number;
   seeds: number;

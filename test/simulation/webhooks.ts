@@ -6,7 +6,7 @@ import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
 import type { Insist } from "./users.ts";
 
-/** What a receiver does with its next messages. */
+/** The behaviour of a receiver towards its next messages. */
 type Answer = "takes it" | "takes it and is not heard" | "refuses it" | "is silent";
 
 const longestSilenceMs = 20_000;
@@ -64,7 +64,7 @@ export class Subscribers {
     });
   }
 
-  /** What `fetch` is for the service. A signal ends it, as the platform does. */
+  /** The `fetch` of the service. A signal ends it, as on the platform. */
   async fetch(address: string, { body, signal }: RequestInit): Promise<Response> {
     const uid = new URL(address).pathname.slice(1);
     return await cross("POST to a webhook", async () => {

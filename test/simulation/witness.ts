@@ -9,7 +9,7 @@ export interface Attempt {
   token: string;
 }
 
-/** What agents and users have seen, which the service must agree with. */
+/** The events that agents and users have seen. The service must agree with them. */
 class Witness {
   seed = 0;
   /** How many attempts agents have begun. */
@@ -18,11 +18,11 @@ class Witness {
   running = new Set<Attempt>();
   /** Attempts whose agents know that the service has accepted the image. */
   results: Attempt[] = [];
-  /** Attempts whose agents were told that they are late. */
+  /** Attempts whose agents got the answer that they are late. */
   late: Attempt[] = [];
   /** All attempts that an agent has begun, by build and number. */
   tokens = new Map<string, string>();
-  /** What agents must not do, and have done. */
+  /** Actions of agents that are not allowed. */
   faults: string[] = [];
   /** How many attempts may be lost, because of what has happened to agents. */
   excuses = 0;

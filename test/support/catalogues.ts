@@ -7,7 +7,7 @@ import leap15 from "../../templates/leap-15.6.json";
 import leap16Changes from "../../templates/leap-16.0.json";
 import tumbleweedChanges from "../../templates/tumbleweed.json";
 
-/** Where a template is like another one, TypeScript does not know its shape: the tests parse the catalogue. */
+/** If a template extends another one, TypeScript does not know its shape: the tests parse the catalogue. */
 export const debian12 = withLikes(debian12File) as Omit<typeof debian12File, "sets"> & { sets: unknown };
 
 /** A catalogue has the shape of its parent, unless its tests fail. */

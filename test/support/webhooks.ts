@@ -4,7 +4,7 @@ import type { Client } from "./client.ts";
 import { objectOf } from "./events.ts";
 import { readXml } from "./xml.ts";
 
-/** What a webhook received. */
+/** The messages that a webhook received. */
 interface Posted {
   url: string;
   init: RequestInit;

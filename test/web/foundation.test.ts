@@ -1,4 +1,4 @@
-/** What all pages have in common: frame, errors, colours, forms. */
+/** The common parts of all pages: frame, errors, colours, forms. */
 import { env } from "cloudflare:workers";
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";

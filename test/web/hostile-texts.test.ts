@@ -177,7 +177,9 @@ describe("hostile texts", () => {
   });
 });
 
-/** What a page must not have: elements and attributes of the texts, or a policy that would allow them to act. */
+/**
+ * Content that a page must not have: elements and attributes of the texts, or a policy that would allow them to act.
+ */
 function faultsIn(html: string, { status, headers }: Response): string[] {
   const page = parseHtml(html);
   const elements = [

@@ -1,4 +1,4 @@
-/** What a published image was built from, which everyone may read to build it again. */
+/** The sources of a published image, which everyone may read to build it again. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { FrozenInput, StoredPackages } from "#lib/contract/index";

@@ -65,7 +65,7 @@ function rootTools(name: string, roots: readonly CheckedRoot[]): DefaultTools {
   return { kiwi: undefined, report: [missing(`builder root ${name}`, "the configuration names it", ["builds"], fix)] };
 }
 
-/** What KIWI needs from this host's kernel when it runs without a guest. */
+/** Checks the features of this host's kernel that KIWI needs without a guest. */
 async function checkBareHost({ stateDir, emulation }: DoctorConfig): Promise<Check[]> {
   const alone = [checkEnclosure(), checkLoopDevice(stateDir), checkStalePartitions(), checkVolumes()];
   const programs = [
@@ -140,7 +140,7 @@ const namesOf = (checks: Check[]): string =>
     .join(", ")
     .slice(0, maxLackingLength);
 
-/** What the Worker shows users if no agent can run their build. */
+/** The reasons that the Worker shows users if no agent can run their build. */
 function lackingOf(report: Check[]): Capabilities["lacking"] {
   const wanted = [...imageTypes, ...arches];
   const lacks = wanted.map((each) => [each, namesOf(obstaclesTo(each, report))] as const);

@@ -1,6 +1,6 @@
 import { imageTypes, productOf, type Arch, type FileSystem, type ImageType } from "../contract.ts";
 
-/** What a host cannot do while a check fails. */
+/** An ability that a host lacks while a check fails. */
 export type Ability =
   | Possibility
   | "builds"
@@ -15,7 +15,7 @@ export type Ability =
 /** How long a program may take to answer: seconds on a busy host. A program that hangs must not delay the agent. */
 export const answerLimitMs = 30_000;
 
-/** What the doctor reports as possible or not. */
+/** The abilities that the doctor reports as possible or not. */
 type Possibility = ImageType | Arch | "deb" | "testdrives" | "sample-distribution";
 
 /** One finding of the doctor. `degraded` means that it works, but slower or with limits. */

@@ -54,7 +54,7 @@ export class BaseShare {
     }
   }
 
-  /** Where to write an archive of the root when its packages are installed. Undefined if none is needed. */
+  /** The path for an archive of the root with its installed packages. Undefined if none is needed. */
   get copy(): string | undefined {
     const { input, workDir } = this.#target;
     return isWorthwhile(input, this.#found) ? join(workDir, "new-base.tar") : undefined;

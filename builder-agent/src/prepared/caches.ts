@@ -8,7 +8,7 @@ import { openPreparedRoots, type PreparedRoots } from "./store.ts";
 /** How long an unused base stays. Debian's packages change about as often. */
 const baseDays = 7;
 
-/** What an agent caches for other formats of the same version, and for later versions. */
+/** The roots and disks that an agent caches for other formats of the same version, and for later versions. */
 export interface PreparedCaches {
   bases: BaseRoots;
   roots: PreparedRoots;

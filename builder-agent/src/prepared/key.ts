@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { reproducibleSeed } from "../run/reproducible.ts";
 import type { FrozenInput } from "../contract.ts";
 
-/** What a prepared root depends on in addition to its frozen input. */
+/** The facts that determine a prepared root, in addition to its frozen input. */
 export interface Preparer {
   /** The key of its tools (toolsOf): KIWI's version, and the digest of the builder root. */
   builder: string;

@@ -105,7 +105,7 @@ export class RootShare {
   }
 }
 
-/** Where the archive comes from. */
+/** The source of the archive. */
 type Source = "here" | "remote" | "none";
 
 /** False if the build must prepare the root itself. */

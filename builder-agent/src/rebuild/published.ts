@@ -1,4 +1,4 @@
-/** Reads from a service what everyone may read: its keys, and what a published image was built from. */
+/** Reads the public data of a service: its keys, and the sources of a published image. */
 import { createHash } from "node:crypto";
 import { publicKeyOf, type PublicKey } from "../attest.ts";
 import { FrozenInput, StoredPackages } from "../contract.ts";
@@ -24,7 +24,7 @@ export async function fetchKeys(service: string, signal: AbortSignal): Promise<P
   }
 }
 
-/** Where the service has what an image was built from. */
+/** The address at which the service has the sources of an image. */
 export const buildUrlOf = (service: string, { buildId }: Pick<Claimed, "buildId">): string =>
   `${service}/published/${buildId}`;
 

@@ -22,7 +22,7 @@ export interface Rebuild {
   claimed: Claimed;
   input: FrozenInput;
   config: Config;
-  /** Where the service has what the image was built from. */
+  /** The address at which the service has the sources of the image. */
   buildUrl: string;
   /** The file of the builder root, if the provenance names one. */
   rootFile: string | undefined;

@@ -12,7 +12,7 @@ export class BuildFailure extends Error {
   }
 }
 
-/** What KIWI's log shows so far about why it will fail. */
+/** The facts that KIWI's log shows so far about why it will fail. */
 export interface Notes {
   /** The first distinct problems that the solver of zypper or apt reported. */
   problems: string[];
@@ -23,7 +23,7 @@ export interface Notes {
   diskFull: boolean;
   /** Whether the image's own disk, or one of its volumes, was full. */
   imageFull: boolean;
-  /** What our own config.sh reports as its failure. */
+  /** The failure that our own config.sh reports. */
   said: string | undefined;
 }
 
@@ -60,7 +60,7 @@ const maxProblems = 100;
 const solverProblem =
   /^(?:bootstrap|system):(?: Problem: (?:\d+: )?| +(?=\S+ : (?:Pre-)?Depends: )| E: (?=Couldn't find |Version ))(.+)$/;
 
-/** Where KIWI mounts the image that it is filling. */
+/** The directory in which KIWI mounts the image that it is filling. */
 const kiwisMount = /\/kiwi_(mount_manager|volumes)\.[^/]+\//;
 
 export interface KiwiEnd {

@@ -21,17 +21,17 @@ export interface ReadContent {
   size: number;
 }
 
-/** Where a content is in the store. */
+/** The place of a file's content in the store. */
 export interface Frame {
   offset: number;
   length: number;
 }
 
-/** Writes the frames of a file store, one for each content, in the order in which contents are added. */
+/** Writes the frames of a file store, one for each distinct content, in the order in which they are added. */
 export class FileContents {
   readonly #file: PartedFile;
   readonly #signal: AbortSignal;
-  /** Compression starts when a content is first read. An entry stays until it is written. */
+  /** Compression starts when content is first read. An entry stays until it is written. */
   readonly #packing = new Map<string, Promise<Buffer>>();
   readonly #frames = new Map<string, Frame>();
 
@@ -52,7 +52,7 @@ export class FileContents {
     return bytes <= smallBytes ? this.#readSmall(hostPath) : await this.#readLarge(hostPath);
   }
 
-  /** Writes a content if it is new. Await each call before the next. */
+  /** Writes content if it is new. Await each call before the next. */
   async add({ hostPath, digest, size }: ReadContent): Promise<void> {
     if (this.#frames.has(digest)) return;
     const offset = this.#file.bytes;
@@ -63,7 +63,7 @@ export class FileContents {
     this.#packing.delete(digest);
   }
 
-  /** Where an added content is. */
+  /** The place of added content. */
   frameOf({ hostPath, digest }: ReadContent): Frame {
     const frame = this.#frames.get(digest);
     if (!frame) throw new Error(`${hostPath} was not written`);

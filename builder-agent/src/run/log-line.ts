@@ -22,8 +22,8 @@ const record = (level: string, text: string, at: Date): string =>
   `[ ${level} ]: ${at.toISOString().slice(11, 19)} | ${withoutSecrets(text)}`;
 
 /**
- * What zypper, or debootstrap and apt, report about a package. "system" is the second transaction, by the image's own package
- * manager. apt's total counts packages, not bytes, and each package takes two steps.
+ * A report of zypper, or of debootstrap and apt, about a package. "system" is the second transaction, by the image's
+ * own package manager. apt's total counts packages, not bytes, and each package takes two steps.
  */
 export type PackageLine =
   | { kind: "total"; downloadBytes: number; unpackedBytes: number }

@@ -74,7 +74,7 @@ interface Folder {
 interface Contents {
   /** The files and directories of the archive. Undefined if the image is already an archive. */
   names?: readonly string[];
-  /** Where the disk is now. */
+  /** The current path of the disk. */
   bootable?: CacheableImage;
   /** The disk in the archive. */
   disk?: string;

@@ -27,7 +27,10 @@ export type ProgressEvent =
   | { type: "done"; fraction: number; at: number }
   | { type: "time"; at: number };
 
-/** What zypper has reported about its transaction, in bytes: a kernel takes longer than a text file. apt counts packages. */
+/**
+ * The progress of zypper's transaction as it reports it, in bytes: a kernel takes longer than a text file. apt counts
+ * packages.
+ */
 interface Software {
   downloadBytes: number;
   unpackedBytes: number;

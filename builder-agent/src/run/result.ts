@@ -7,7 +7,7 @@ export type Product =
   | { format: "raw" | "iso" | "tar"; image: string }
   | { format: "net"; image: string; kernel: string; initrd: string };
 
-/** What `system create` left in its target directory. */
+/** The results of `system create` in its target directory. */
 export type KiwiResult = Product & {
   imageType: ImageType;
   /** The size of the unpacked disk, medium or root, or of all parts of a network tree. */
@@ -61,7 +61,7 @@ export function parseDebPackages(text: string): InstalledPackage[] {
   });
 }
 
-/** What KIWI writes for a field that dpkg does not know. */
+/** The text that KIWI writes for a field that dpkg does not know. */
 export const notKnown = "None";
 
 function findProduct(target: string, names: string[], imageType: ImageType): Product {

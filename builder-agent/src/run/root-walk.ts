@@ -14,7 +14,7 @@ export interface Found {
   uid: number;
   gid: number;
   size: number;
-  /** Where a link points. */
+  /** The target of a link. */
   target: string;
 }
 

@@ -276,7 +276,7 @@ class BuildWork {
   }
 }
 
-/** What a build passes to its KIWI run. */
+/** The objects that a build passes to its KIWI run. */
 interface Partners {
   /** KIWI's version. */
   builder: string;

@@ -53,8 +53,8 @@ const maskedTimer = 2 ** 16;
 const pageDigits = 3;
 
 /**
- * What the processor runs, according to QEMU's human monitor: the firmware or a boot loader, a kernel whose clock has
- * started, or a kernel that has no clock yet, with the page of its code. Exported for its test.
+ * The code that the processor runs, according to QEMU's human monitor: the firmware or a boot loader, a kernel whose
+ * clock has started, or a kernel that has no clock yet, with the page of its code. Exported for its test.
  */
 export function kernelLook(registers: string, lapic: string): "not yet" | "started" | { loop: string } {
   const [, address = "", halted] = /^[ER]IP=([0-9a-f]+) .*\bHLT=(\d)/m.exec(registers) ?? [];

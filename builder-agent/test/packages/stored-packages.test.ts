@@ -35,7 +35,7 @@ async function mirrorOf(has: (path: string) => boolean) {
   };
 }
 
-/** What the Worker would have after these packages were frozen, in memory. */
+/** The Worker's state in memory after these packages were frozen. */
 function store(packages: readonly FrozenPackage[], { isFull = false, isOlder = false } = {}) {
   const notes: string[] = [];
   const rows = packages.map(({ checksum }, index) => ({

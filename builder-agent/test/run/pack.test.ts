@@ -14,7 +14,7 @@ const name = "Kiosk.x86_64-0.0.1";
 const diskBytes = 1024 * 1024;
 const machine = { memoryMb: 768, hasCdrom: true, arch: "x86_64" as const };
 
-/** What KIWI leaves for each of its types, including files that the agent does not need. */
+/** The files that KIWI leaves for each of its types, including those that the agent does not need. */
 const leftByKiwi: Record<string, string[]> = {
   disk: [`${name}.raw`, `${name}.packages`, `${name}.verified`, "kiwi.result.json"],
   "install medium": [`${name}.raw`, `${name}.install.iso`, `${name}.packages`],

@@ -133,7 +133,7 @@ describe("a build", () => {
     running.stop("cancelled");
     await running.done;
 
-    // Where the agent keeps its state must not show in the root.
+    // The path of the agent's state must not appear in the root.
     expect(config.match(/<source [^>]*>/g)).toEqual(['<source path="dir:///var/cache/kiwi-packages"/>']);
     const { packages: frozen } = inScenario("slow");
     expect(files.toSorted()).toEqual([...frozen.map(({ checksum }) => `${checksum.value}.rpm`), "repodata"].toSorted());

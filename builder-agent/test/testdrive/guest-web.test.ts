@@ -58,7 +58,7 @@ interface Shown {
   body: string;
 }
 
-/** What a visitor gets after sending this request to the web server on that port. */
+/** The answer that a visitor gets to this request from the web server on that port. */
 async function visitTo(
   port: number | null,
   asked: Partial<GuestRequest> = {},

@@ -28,7 +28,7 @@ async function idOf(client: Client, name: string): Promise<number | undefined> {
   throw new Complaint("refused", `There is more than one appliance called ${name}.`, `Use --id: ${ids.join(", ")}.`);
 }
 
-/** What applying the file would change. */
+/** The changes that applying the file would make. */
 export async function planFile(client: Client, { definition, at }: ApplianceFile, seen: Seen): Promise<Plan> {
   const body = { definition };
   try {

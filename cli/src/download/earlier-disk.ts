@@ -23,7 +23,7 @@ interface Place {
   keys: readonly PinnedKey[];
 }
 
-/** Where a disk may be: it is the file itself, or it has that path in an archive. */
+/** The place of a disk: the file itself, or that path in an archive. */
 export interface Candidate {
   /** SHA-256 of the disk, as its image's provenance has it. */
   sha256: string;

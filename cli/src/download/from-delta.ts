@@ -64,12 +64,12 @@ export async function diskFromDelta(
   }
 }
 
-/** Where the disk that a delta of a chain makes is written. */
+/** The path of the disk that a delta of a chain makes. */
 const partOf = (target: string, nth: number): string => `${target}.${nth}.part`;
 
 interface Applying {
   target: string;
-  /** Where each delta is downloaded to. */
+  /** The path to which each delta is downloaded. */
   packed: string;
   report: ProgressReporter;
 }

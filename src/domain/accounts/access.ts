@@ -6,7 +6,7 @@ import type { Database } from "#storage/db";
 /** The access that a call needs: a scope, or the account's key if the call is about the account itself. */
 export type Needed = Scope | "key";
 
-/** What a token may do. If `applianceId` is null, it may do that with all appliances of its account. */
+/** The rights of a token. If `applianceId` is null, they cover all appliances of its account. */
 export interface TokenAccess {
   by: "token";
   id: number;

@@ -22,8 +22,8 @@ import { readLook } from "#storage/appliance-look";
 import { listAnyAppliances, type Appliance } from "#storage/appliances";
 
 /**
- * What an appliance is doing, or otherwise whether it can be built. `unknown`: it has not been examined since its last
- * edit, or never.
+ * The current activity of an appliance, or otherwise whether it can be built. `unknown`: it has not been examined since
+ * its last edit, or never.
  */
 type GlanceState = "building" | "waiting" | "ok" | "warning" | "error" | "unknown";
 

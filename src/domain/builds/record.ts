@@ -16,7 +16,7 @@ import { openDatabase, type Database } from "#storage/db";
 export type StoredArtifact = Omit<CompleteUpload, "partsDigest"> & { key: string };
 export type Artifacts = Record<NeededArtifact, StoredArtifact> & Partial<Record<OptionalArtifact, StoredArtifact>>;
 
-/** What the agent reported about the finished image, and what it uploaded. */
+/** The agent's report about the finished image, and the uploads. */
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
 
 /** Writes a status into the build's row. Repeating it is safe. */

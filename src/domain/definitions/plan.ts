@@ -25,7 +25,7 @@ export interface Plan {
   changes: DefinitionChange[];
 }
 
-/** What a definition would change, and its effect on the image. */
+/** The changes that a definition would make, and their effect on the image. */
 export interface ShownPlan {
   changes: DefinitionChange[];
   software: SoftwareEffect;

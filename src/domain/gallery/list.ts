@@ -9,7 +9,7 @@ import {
   type ListedPublication,
 } from "#storage/gallery-list";
 
-/** What to list (compatibility.md, "Gallery"). */
+/** The appliances to list (compatibility.md, "Gallery"). */
 export type GalleryQuery =
   | { kind: "latest" }
   | { kind: "popular" }

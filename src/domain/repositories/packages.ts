@@ -63,7 +63,7 @@ interface Work {
   solver: Solver;
   source: PackageSource;
   parts: PartWriter;
-  /** What has been found so far. */
+  /** The amounts that were found so far. */
   found: ImportLimits;
 }
 

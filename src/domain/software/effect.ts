@@ -33,7 +33,7 @@ export interface EffectProblem {
   solutions: Solution[];
 }
 
-/** What a change would do, without doing it. */
+/** The effect of a change, without making it. */
 export interface SoftwareEffect {
   state: SoftwareResolution["state"];
   /** Undefined if the software does not resolve now. */

@@ -5,7 +5,7 @@ import { firstFault, type Schema, type SchemaFault } from "#lib/cloud-config/sch
 import type { Seed } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 
-/** Where the package of Debian has the schema of user data: `cloud-init schema` reads the same file. */
+/** The path of the schema of user data in Debian's package: `cloud-init schema` reads the same file. */
 const schemaPath = "/usr/lib/python3/dist-packages/cloudinit/config/schemas/schema-cloud-config-v1.json";
 const maxSchemaBytes = 2 ** 20;
 

@@ -52,7 +52,7 @@ export const provenanceOf = (bill: Sbom, origin: Origin): object => ({
 const disk = ({ image }: Sbom) =>
   image.disk ? [{ name: image.disk.path, digest: { sha256: image.disk.sha256 } }] : [];
 
-/** What the user requested. */
+/** The user's request. */
 const externalParameters = ({ appliance, image }: Sbom, { input, baseUrl }: Origin) => ({
   appliance: { id: input.appliance.id, uuid: appliance.uuid, name: appliance.name },
   version: appliance.version,

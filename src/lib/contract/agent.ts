@@ -111,7 +111,7 @@ export const AgentReport = z.object({
   slots: Slots,
   /** How many more it would take now. */
   free: Slots.optional(),
-  /** What it can do now. */
+  /** The current abilities of the agent. */
   can: Capabilities.optional(),
 });
 export type AgentReport = z.infer<typeof AgentReport>;

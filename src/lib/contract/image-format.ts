@@ -13,8 +13,8 @@ export interface ImageUse {
 }
 
 /**
- * What an image is, regardless of its file format: a disk, a live or install medium, files for a network boot, or a root
- * that runs on the kernel of its host.
+ * The kind of an image, regardless of its file format: a disk, a live or install medium, files for a network boot, or a
+ * root that runs on the kernel of its host.
  */
 export const productNames = ["disk", "live", "installer", "network", "container"] as const;
 export type Product = (typeof productNames)[number];
@@ -32,7 +32,7 @@ export interface Conversion {
   options: readonly string[];
   /** Proves the format, and that the file needs no other file: no parent, no parts, no separate data file. */
   marks: readonly Mark[];
-  /** Where the size of the disk is: eight bytes, in units of `unit` bytes. Undefined if it has no fixed place. */
+  /** The position of the disk's size: eight bytes, in units of `unit` bytes. Undefined if it has no fixed place. */
   size?: { at: number; unit: number; order: "little" | "big" };
   /** The disk is enlarged to a multiple of this many bytes. */
   multipleOf?: number;
@@ -51,7 +51,7 @@ export type Datasource = "NoCloud" | "ConfigDrive" | "OpenStack" | "OVF" | "Azur
 
 /** An image type (the API's `image_type`). Everything that depends on the type is in its record, or in that of its product. */
 export interface ImageFormat extends ImageUse {
-  /** What it is for, as users read it. */
+  /** The purpose of the format, as users read it. */
   label: string;
   /** The icon on pages (src/web/parts/icon-names.ts). */
   icon: "usb" | "disc" | "monitor" | "server" | "cloud" | "network" | "save" | "box" | "terminal";
@@ -69,7 +69,9 @@ export interface ImageFormat extends ImageUse {
   plainTar?: "ova";
   /** How the target machine connects the disk. Default: virtio. */
   bus?: "ide";
-  /** Where cloud-init finds its data in the format's cloud. In every format it also reads a second disk. */
+  /**
+   * The source in which cloud-init finds its data in the format's cloud. In every format it also reads a second disk.
+   */
   datasource?: Datasource;
   /** How the root of a container is described. Default: the archive is the root alone. */
   layout?: "oci";

@@ -22,7 +22,10 @@ interface ProductFacts {
   efi: readonly ("UEFI disks" | "UEFI media")[];
   /** Whether it can have signed boot loaders, with which it boots with Secure Boot on. */
   secureBoot: boolean;
-  /** Where cloud-init can find data for a machine, apart from a cloud. Empty if the image has no first boot. */
+  /**
+   * The sources in which cloud-init can find data for a machine, apart from a cloud. Empty if the image has no first
+   * boot.
+   */
   datasources: readonly Datasource[];
 }
 
@@ -156,7 +159,10 @@ export const imageTypes = Object.keys(formats) as ImageType[];
 
 export const productOf = (type: ImageType): ProductFacts => products[imageFormats[type].product];
 
-/** Where cloud-init looks for data on a machine of this image type, in its order. Empty if it cannot configure one. */
+/**
+ * The sources in which cloud-init looks for data on a machine of this image type, in its order. Empty if it cannot
+ * configure one.
+ */
 export function datasourcesOf(type: ImageType): readonly Datasource[] {
   const { datasource } = imageFormats[type];
   const { datasources } = productOf(type);

@@ -6,7 +6,7 @@ import { imageFormats } from "./image-formats.ts";
 export const withSuffix = (name: string, suffix: string): string =>
   name.endsWith(`.${suffix}`) ? name : `${name}.${suffix}`;
 
-/** Where the disk is in the archive of the download `name`. */
+/** The path of the disk in the archive of the download `name`. */
 export const diskPath = (name: string, { suffix }: Container, alone?: string): string =>
   alone ?? `${name}/${withSuffix(name, suffix)}`;
 

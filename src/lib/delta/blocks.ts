@@ -15,7 +15,7 @@ export const hashBytes = 8;
 /** The hash of a block of zeros, which most of a disk consists of. */
 export const zeroHash = 0n;
 
-/** How much of a disk is read at a time. */
+/** The number of bytes of a disk that are read at a time. */
 export const chunkBytes = 1024 ** 2;
 const zeros = Buffer.alloc(2 * chunkBytes);
 

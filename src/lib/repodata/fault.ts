@@ -1,4 +1,4 @@
-/** What can be wrong with a repository, an archive or a package from outside. */
+/** The faults of a repository, an archive or a package from outside. */
 export type FaultCode =
   | "not_a_repository" // neither rpm-md nor yast2 nor deb
   | "malformed_metadata" // repomd.xml, content or primary.xml does not follow its format

@@ -75,7 +75,7 @@ export function concatenate(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuff
   return whole;
 }
 
-/** How much of a body one read returns. The runtime's default is a few kilobytes. */
+/** The number of bytes that one read of a body returns. The runtime's default is a few kilobytes. */
 export const chunkBytes = 128 * 1024;
 
 /** The result of the work. If the work takes longer, fails with `late()`; the work itself continues. */

@@ -38,8 +38,8 @@ export const advisories = sqliteTable(
 export const exploitedAdvisories = sqliteTable("exploited_advisories", { name: text("name").primaryKey() });
 
 /**
- * Changes of advisories after which images are counted again. Triggers write them, and the chore that counts deletes them.
- * Without a source, a base system has got other releases.
+ * Changes of advisories after which images are counted again. Triggers write them, and the chore that counts deletes
+ * them. Without a source, the releases of a base system have changed.
  */
 export const advisoryChanges = sqliteTable("advisory_changes", {
   id: id(),

@@ -15,7 +15,7 @@ export const appliances = sqliteTable(
     arch: text("arch").notNull().$type<Arch>(),
     baseSystem: text("base_system").notNull(),
     uuid: text("uuid").notNull().unique(),
-    /** What it was cloned from, and the name at that time, because the source may be deleted. */
+    /** The source that it was cloned from, and the source's name at that time, because the source may be deleted. */
     parentId: integer("parent_id"),
     parentName: text("parent_name"),
     /** The version that the next build gets; its release number rises with each finished build of it. */

@@ -13,7 +13,7 @@ export const checkRuns = sqliteTable(
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
     state: text("state", { enum: checkRunStates }).notNull(),
-    /** What is checked: the appliance's checks when the run was requested. */
+    /** The checks of the run: the appliance's checks when the run was requested. */
     checks: text("checks", { mode: "json" }).notNull().$type<Check[]>(),
     /** How many agents have claimed it. */
     attempts: integer("attempts").notNull().default(0),

@@ -135,8 +135,8 @@ export const imports = sqliteTable(
 );
 
 /**
- * What a repository of a catalogue showed before its last import, if it showed that at midnight (UTC). The .solv files of
- * these imports stay in R2, so that images can be built from the repository as of that day.
+ * The contents of a catalogue's repository before its last import, if it showed them at midnight (UTC). The .solv files
+ * of these imports stay in R2, so that images can be built from the repository as of that day.
  */
 export const repositoryStates = sqliteTable(
   "repository_states",

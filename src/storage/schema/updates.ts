@@ -15,7 +15,7 @@ export const imageUpdates = sqliteTable(
     newer: integer("newer").notNull(),
     security: integer("security").notNull(),
     lookedAt: moment("looked_at").notNull(),
-    /** What was announced about it. */
+    /** The announcements about it. */
     announced: text("announced", { mode: "json" }).notNull().$type<AnnouncedOfImage>().default({}),
   },
   (table) => [index("image_updates_appliance").on(table.applianceId)],

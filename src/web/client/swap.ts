@@ -41,7 +41,7 @@ function note(elements: readonly Element[], more: 1 | -1): void {
   }
 }
 
-/** What the answer will replace. */
+/** The elements that the answer will replace. */
 const elementsOf = (ids: string): Element[] => ids.split(" ").flatMap((id) => document.getElementById(id) ?? []);
 
 /** The pressed button is sent too, because its value selects the action. A refresh may have removed it by then. */

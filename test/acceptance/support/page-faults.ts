@@ -12,7 +12,7 @@ export const diagonal = views.filter(({ colorScheme, width }) => (colorScheme ==
 /** Includes targets below 24 by 24 pixels, which axe reports only on request. */
 const options = { resultTypes: ["violations"], preload: false, rules: { "target-size": { enabled: true } } };
 
-/** What axe finds on the page, and what reaches beyond it. */
+/** The faults that axe finds on the page, and elements that reach beyond it. */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`{ const module = undefined; ${axe.source} }`);

@@ -4,8 +4,8 @@ import type { Ready } from "./service.ts";
 import { signInHere } from "./sign-in.ts";
 
 /**
- * What a browser with an empty cache receives for each page: compressed, with headers, scripts, styles and pictures. A page that
- * does not exist has no weight.
+ * The bytes that a browser with an empty cache receives for each page: compressed, with headers, scripts, styles and
+ * pictures. A page that does not exist has no weight.
  */
 export const weighPages = (ready: Ready, paths: readonly string[]): Promise<Map<string, number>> =>
   inBrowser(`${ready.url}/sign_in`, async (page) => {

@@ -31,7 +31,7 @@ export interface Service {
   end: (signal: "SIGTERM" | "SIGKILL") => Promise<void>;
 }
 
-/** Where a service runs. A new one can continue there. */
+/** The place of a service. A new service can continue there. */
 export interface ServicePlace {
   stateDir: string;
   port: number;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How much longer something may take on a busy host, and the longest useful limit: a test has 1,200 seconds. */
+/** The factor for time limits on a busy host, and the longest useful limit: a test has 1,200 seconds. */
 const busy = { factor: 5, mostSeconds: 1_000 };
 
 /**

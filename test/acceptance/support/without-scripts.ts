@@ -1,4 +1,4 @@
-/** What a person does on the pages, in a way that needs no scripts. */
+/** The actions of a person on the pages, in a way that needs no scripts. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Person } from "./person.ts";

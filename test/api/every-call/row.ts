@@ -1,7 +1,7 @@
 import type { RefusalCode } from "#domain/refusal";
 import type { Sample } from "./sample.ts";
 
-/** What a request sends in addition to its query. XML may have ids of the sample in braces, as paths do. */
+/** The body of a request, in addition to its query. XML may have ids of the sample in braces, as paths do. */
 export type Sent =
   | { xml: string }
   | { file: string | Uint8Array<ArrayBuffer>; name?: string }
@@ -26,7 +26,7 @@ export interface Row {
   refused?: readonly Refused[];
   /** Makes what a success uses up, for each request. */
   fresh?: (sample: Sample) => Promise<Sample>;
-  /** What another party must do for the success while the request waits. */
+  /** The action of another party while the request waits, without which it does not succeed. */
   meanwhile?: (sample: Sample) => Promise<unknown>;
 }
 

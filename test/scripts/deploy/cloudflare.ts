@@ -27,7 +27,7 @@ type Fault = { status: number; code: number; message: string } | "lost";
 type Decide = (asked: Asked) => Fault | undefined;
 const changesFreely: Decide = () => undefined;
 
-/** What the account has. Tests compare two of them. */
+/** The state of the account. Tests compare two of them. */
 type Account = {
   databases: Map<string, { uuid: string; sql: DatabaseSync }>;
   buckets: Set<string>;

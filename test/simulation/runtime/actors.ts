@@ -58,7 +58,7 @@ export const asActor = <T>(actor: Actor, work: () => T): T => scope.run(actor, w
 /** Runs work as the platform: outside every actor and request. */
 export const asPlatform = AsyncLocalStorage.snapshot();
 
-/** What happens to a call between actor and storage, or between actors. */
+/** The fate of a call between actor and storage, or between actors. */
 export type Fate = "dies before" | "dies after" | "fails" | "answer lost";
 
 /** The world's decisions about calls: how long each takes, and what goes wrong. */

@@ -25,7 +25,7 @@ export class Network {
     this.#service = service;
   }
 
-  /** What `fetch` is for agents. It fails as Node's does. */
+  /** The `fetch` of agents. It fails as Node's does. */
   async fetch(address: string, init: RequestInit = {}): Promise<Response> {
     return await this.#call(new Request(address, withLength(init)), init.signal ?? undefined);
   }

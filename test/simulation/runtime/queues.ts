@@ -8,7 +8,7 @@ interface Letter {
   attempts: number;
 }
 
-/** What happens to the next messages of a queue. */
+/** The fate of the next messages of a queue. */
 export type Mishap = "drop" | "repeat" | "delay";
 
 export interface QueueSettings {

@@ -24,7 +24,7 @@ const stored = async () => (await readXml(await tux.get(`/appliances/${id}/confi
 
 const ports = async () => (await stored()).firewall.open_port;
 
-/** What a browser would send if it submitted the section's form unchanged. */
+/** The fields that a browser would send if it submitted the section's form unchanged. */
 function fieldsOf(page: Page): [name: string, value: string][] {
   const fields = [...page.querySelectorAll(".narrow-form form:not([id]) :is(input, textarea, select)")];
   const sent = fields.filter((one) => one.getAttribute("type") !== "checkbox" || one.hasAttribute("checked"));

@@ -1,4 +1,4 @@
-/** What the page of the software finds in repositories that have several versions of a package, and how it shows conflicts. */
+/** Searches on the page of the software in repositories with several versions of a package, and conflicts. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn } from "../../support/client.ts";

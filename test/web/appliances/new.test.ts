@@ -1,4 +1,4 @@
-/** What an appliance can be made from: which base system comes first, and what the page shows about each. */
+/** The page of base systems for a new appliance: their order, and what it shows about each. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { imageTypes } from "#lib/contract/index";

@@ -18,7 +18,7 @@ import { accountPage } from "./account-page.tsx";
 const path = "/account/storage";
 const perPage = 50;
 
-/** What the account stores, and its images, the largest first. `accountPages` requires the session. */
+/** The stored bytes of the account, and its images, the largest first. `accountPages` requires the session. */
 export const storagePage = factory
   .createApp()
   .get(path, (c) => showStorage(c))

@@ -9,14 +9,14 @@ import { personOf } from "../../session.ts";
 import { applianceAt } from "../appliance/with-appliance.ts";
 import { galleryAt } from "../gallery/card.tsx";
 
-/** What runs in a testdrive, and what the viewer may do in addition to watching and typing. */
+/** The image that runs in a testdrive, and the viewer's rights in addition to watching and typing. */
 export interface Subject {
   /** Undefined if its appliance has been deleted. */
   name: string | undefined;
   build: Build | undefined;
   /** The page of the appliance, or of the published version. */
   home: string | undefined;
-  /** The form that starts another one. */
+  /** The form that starts a new testdrive. */
   again: { action: string; fields: Record<string, number> } | undefined;
   /** The machine's logins, if the viewer has started the testdrive. */
   logins: readonly Login[];

@@ -12,9 +12,9 @@ import { BuildTab } from "../tabs.tsx";
 import { RunningPart, runningTitle } from "./running.tsx";
 
 /**
- * What the page fetches again when a build has ended. Includes `result`, because "the build has started" is out of date
- * by then, and what a build changes beside its own row: the version that comes next, and the sizes, which were an
- * estimate.
+ * The elements that the page fetches again when a build has ended. Includes `result`, because "the build has started"
+ * is outdated by then, and elements that a build changes in addition to its own row: the next version, and the sizes,
+ * which were estimates.
  */
 const afterwards =
   "running status tab-build build-button appliance-title size new-build-version ended failed finished result";

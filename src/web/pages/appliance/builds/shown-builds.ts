@@ -23,7 +23,7 @@ export interface Builds {
   hasOlder: boolean;
   /** The updates of one of the images. */
   updates: BuildUpdates | undefined;
-  /** What starts when the image of `updates` boots. */
+  /** The units that start when the image of `updates` boots. */
   services: readonly StartedByPackage[];
   /** The security advisories of that image. */
   advisories: BuildAdvisories | undefined;

@@ -58,7 +58,7 @@ const addressOf = ({ path }: Section, { id }: ShownConfiguration): string => app
 interface SaveRowProps {
   /** The address of the page with the saved values. */
   discardTo: string;
-  /** What the button saves, for screen readers. */
+  /** The name of what the button saves, for screen readers. */
   about?: string;
   /** Another button at the end of the row. */
   children?: Child;
