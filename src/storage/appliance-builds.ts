@@ -1,9 +1,8 @@
-import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, sql, type Column, type GetColumnData } from "drizzle-orm";
 import type { Appliance } from "./appliances.ts";
 import type { Account } from "./accounts.ts";
 import { isDownloadable } from "./builds-of-appliance.ts";
 import { prepared, type Database } from "./db.ts";
-import { rowReader } from "./rows.ts";
 import { accounts, appliances, builds } from "./schema.ts";
 
 // Without the configuration, which lists do not show and which is large.
@@ -92,4 +91,26 @@ export async function withBuilds(db: Database, appliance: ListedAppliance): Prom
     .where(and(eq(builds.applianceId, appliance.id), isDownloadable))
     .orderBy(desc(builds.id));
   return { appliance, builds: images };
+}
+
+type Columns = Record<string, Column>;
+type RowOf<Selected extends Columns> = { [Name in keyof Selected]: GetColumnData<Selected[Name]> };
+
+/**
+ * Reads rows of a prepared query's `values()`, beginning at the position of the first of these columns. Undefined if
+ * that column is null, because a left join found nothing. For lists of hundreds of rows: drizzle looks up the column of
+ * each value again, which takes ten times as long.
+ */
+function rowReader<Selected extends Columns>(selected: Selected, firstAt = 0) {
+  const columns = Object.entries(selected);
+  return (row: readonly unknown[]): RowOf<Selected> | undefined => {
+    if (row[firstAt] === null) return undefined;
+    const read: Record<string, unknown> = {};
+    let at = firstAt;
+    for (const [name, column] of columns) {
+      const value = row[at++];
+      read[name] = value === null ? null : column.mapFromDriverValue(value);
+    }
+    return read as RowOf<Selected>;
+  };
 }
