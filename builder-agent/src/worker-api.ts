@@ -78,7 +78,7 @@ export interface WorkerApi extends SessionApi {
   release(build: Lease, signal: AbortSignal): Promise<void>;
   /** The headers of a call about claimed work that another module makes: a download. */
   credentials(build: Lease): Record<string, string>;
-  /** The image that a testdrive boots, from that byte on. Read the answer's body or cancel it. */
+  /** The image that a testdrive boots, from the byte `from` on. Read the answer's body or cancel it. */
   readImage(testdrive: Lease, from: number, signal: AbortSignal): Promise<Response>;
   claimTestdrive(
     offer: Pick<TestdriveClaimRequest, "vnc" | "machines">,

@@ -27,7 +27,7 @@ afterEach(async () => {
   machine[Symbol.dispose]();
 });
 
-/** Puts a program into the PATH, and resolves with how it was called. */
+/** Puts a program into the PATH, and resolves with the command line that called it. */
 function expectCall(program: string): Promise<string> {
   const [called, done] = [join(machine.folder, "called"), join(machine.folder, "done")];
   const script = `#!/bin/sh\necho "$0 $* password=$VNC_PASSWORD" > ${called}\nmv ${called} ${done}\n`;

@@ -5,7 +5,7 @@ import { switchboard } from "#domain/jobs";
 import worker from "../../src/index.ts";
 import { withFate } from "../support/storage-faults.ts";
 
-/** The amounts of what Cloudflare counts that some work uses. */
+/** The use of some work, in the amounts that Cloudflare counts. */
 export interface Use {
   /** Requests to the Worker. */
   requests: number;

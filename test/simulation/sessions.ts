@@ -20,7 +20,7 @@ class Sessions {
   stopped = new Set<number>();
   /** How many viewers are connected, by testdrive. */
   viewers = new Map<number, number>();
-  /** Since when a testdrive has had no viewer. */
+  /** The time at which the last viewer left a testdrive. */
   emptySince = new Map<number, number>();
   /** Testdrives whose users know that an agent has them, by uid. */
   accepted = new Set<string>();

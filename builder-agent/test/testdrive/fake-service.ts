@@ -62,7 +62,7 @@ class FakeService {
   readonly visits = new Map<string, WebSocket>();
   /** Connections for orders about modified files. */
   modified: WebSocket[] = [];
-  /** Answers to them, by their ids. */
+  /** Answers to these orders, by their ids. */
   readonly answers = new Map<string, { type: string; body: Buffer }>();
   /** The reports of checks that were sent. */
   readonly checked: CheckReport[] = [];

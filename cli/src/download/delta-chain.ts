@@ -3,9 +3,9 @@ import { wholeOf } from "./resumed.ts";
 
 /** Follows the address of an image. */
 const deltaSuffix = ".delta";
-/** How many deltas a disk is made with. */
+/** The most deltas that make one disk. */
 const maxDeltas = 8;
-/** How many older images are asked for the delta that is next in a chain. */
+/** The most older images that are searched for deltas of a chain. */
 const maxAsked = 30;
 /** Several deltas take longer than one download of the same size, because a disk is written for each. */
 const worthwhile = 0.8;

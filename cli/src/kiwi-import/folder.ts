@@ -62,7 +62,7 @@ function readInto({ files }: Found, folder: string, path: string): void {
   if (files.size >= maxFiles || known + size > maxBytes)
     throw new Complaint(
       "refused",
-      "There is more next to the description than an appliance can have.",
+      "The folder of the description has more or larger files than an appliance can have.",
       "Import it without the folder root/.",
     );
   files.set(path, { content: readFileSync(join(folder, path)), mode: mode & 0o7777 });

@@ -10,7 +10,7 @@ import { listImagesWith, listPackageVersions, type ImageWith, type PackageVersio
 export const maxListed = 1000;
 
 export interface ImageFound extends ImageWith {
-  /** The packages that were asked about, by name. */
+  /** The requested packages that the image has, by name. */
   packages: FoundPackage[];
 }
 

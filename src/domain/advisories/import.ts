@@ -24,7 +24,7 @@ const imports: Record<AdvisoryFeed, Import> = {
 
 /** Debian's tracker has 70 MB. */
 const maxBytes = 512 * 1024 * 1024;
-/** How many advisories one statement stores, about. */
+/** The approximate number of advisories that one statement stores. */
 const storedAtOnce = 1500;
 
 interface Given {

@@ -13,7 +13,7 @@ export interface AbleAgent {
   isDrained: boolean;
 }
 
-/** The reason why a build waits, from the agents that are alive, without the agent `except`. */
+/** The reason why a build waits, according to all live agents but `except`. */
 export async function agentsSeen(
   { env, db }: SwitchboardServices,
   wanted: BuildWanted,

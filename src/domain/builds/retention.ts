@@ -38,7 +38,7 @@ export async function expireOldImages(
   await saveSweepPosition(db, position, last && `${last.completedAt?.getTime()} ${last.id}`);
 }
 
-/** The start, if there is no position. */
+/** Reads a stored position. Without one, the walk begins at the start. */
 function cursorOf(text: string): ExpiryCursor {
   const [completedAt = 0, id = 0] = text.split(" ").map(Number);
   return { completedAt, id };

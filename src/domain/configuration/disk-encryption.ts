@@ -78,7 +78,7 @@ const hasNoDhcp = ({ type }: Configuration["network"]): boolean => ["manual", "a
 
 const needsDhcp: Issue = {
   type: "warning",
-  text: "A machine asks the key server of its disk with an address by DHCP, because its own address is on the disk. Where there is no DHCP, it waits for a passphrase at each boot.",
+  text: "A machine needs an address by DHCP to reach the key server of its disk, because its own address is on the disk. Without DHCP, it waits for a passphrase at each boot.",
 };
 
 const updatesChangeTheStart: Issue = {

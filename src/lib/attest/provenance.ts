@@ -100,7 +100,7 @@ function repositoryIndex({ alias, name, trust }: FrozenRepository, sources: Sour
   return [{ name: `${name}: ${index}`, ...uri, digest: { sha256: indexSha256 }, annotations: { signedBy } }];
 }
 
-/** The system in which KIWI ran, if it was not the agent's host: its packages are in the file of this digest. */
+/** The builder root in which KIWI ran, by the digest of its file. Undefined if KIWI ran on the agent's host. */
 const builderRoot = ({ builtIn }: Sbom) =>
   builtIn && { builderDependencies: [{ name: `builder root ${builtIn.name}`, digest: { sha256: builtIn.sha256 } }] };
 

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-/** Tables that do not grow without a bound, so that nothing is filled. */
+/** Tables whose growth is bounded, each with the reason. They are not filled. */
 export const bounded: Readonly<Record<string, string>> = {
   base_systems: "rows of the operator's catalogues",
   template_sets: "rows of the operator's catalogues",

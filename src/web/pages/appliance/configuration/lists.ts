@@ -16,7 +16,7 @@ export interface EntryField extends FormField {
   isKey?: true;
   /** The value of a new entry. */
   initially?: string;
-  /** Whether an entry has this field. A new entry is undefined. */
+  /** Whether an entry has this field. For a new entry, `entry` is undefined. */
   isFor?: (entry: Entry | undefined) => boolean;
   /** Rarely changed, so it is below "More". */
   isMore?: true;
