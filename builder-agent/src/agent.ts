@@ -16,7 +16,7 @@ import { keepSocket } from "./socket.ts";
 import { runTestdrive } from "./testdrive/run-testdrive.ts";
 import { reserveVnc } from "./testdrive/vnc-port.ts";
 import { Unasked } from "./unasked.ts";
-import { kinds, newWaker, type Kind } from "./waker.ts";
+import { kinds, newWaker, pollDelayMs, type Kind } from "./waker.ts";
 import type { WorkerApi } from "./worker-api.ts";
 
 export interface AgentParts {
@@ -82,12 +82,6 @@ export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<
   await Promise.all([work.stop(), socket, watch]);
 }
 
-/** The time to the next pull: 1–2 s if there is work, then gradually up to 15 s, with jitter. Exported for its test. */
-export function pollDelayMs(idlePulls: number, random = Math.random()): number {
-  const ceilingMs = Math.min(15_000, 2_000 * 1.25 ** Math.max(0, idlePulls - 3));
-  return ceilingMs * (0.5 + random / 2);
-}
-
 /** The result of a claim. "not_now" means that the message is for another agent, or for later. */
 type Claimed = "claimed" | "nothing" | "not_now";
 
@@ -143,11 +137,11 @@ class Work {
     const messages = await queue.pull(Math.min(free, 10), this.#signal);
     const done: Message[] = [];
     const later: Message[] = [];
-    let claimed = 0;
+    const claimed = new Set<Kind>();
     for (const message of messages) {
       const answer = message.job === null ? "nothing" : await this.#claim(message.job.kind);
       (answer === "not_now" ? later : done).push(message);
-      if (answer === "claimed") claimed++;
+      if (answer === "claimed" && message.job) claimed.add(message.job.kind);
     }
     await queue.acknowledge(done, later, this.#signal);
     // After work has ended, or if there was no room, the messages of waiting work may be gone.
@@ -156,8 +150,10 @@ class Work {
     const asked = messages.map((each) => each.job?.kind);
     const { unanswered } = this.#unasked;
     const unasked = kinds.filter((kind) => (isDue || woken.has(kind) || unanswered.has(kind)) && !asked.includes(kind));
-    for (const kind of unasked) if ((await this.#claim(kind)) === "claimed") claimed++;
-    return claimed > 0;
+    for (const kind of unasked) if ((await this.#claim(kind)) === "claimed") claimed.add(kind);
+    // The pool counts a slot as taken when it wakes an agent, and another agent may have been faster.
+    if ([...woken].some((kind) => !claimed.has(kind))) this.#reportChange();
+    return claimed.size > 0;
   }
 
   cancel(buildId: number): void {

@@ -29,3 +29,9 @@ export function newWaker() {
     },
   };
 }
+
+/** The time to the next pull: 1–2 s if there is work, then gradually up to 15 s, with jitter. */
+export function pollDelayMs(idlePulls: number, random = Math.random()): number {
+  const ceilingMs = Math.min(15_000, 2_000 * 1.25 ** Math.max(0, idlePulls - 3));
+  return ceilingMs * (0.5 + random / 2);
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { pollDelayMs } from "../src/agent.ts";
+import { pollDelayMs } from "../src/waker.ts";
 import { AgentReport } from "../src/contract.ts";
 import type { FakeBuild, FakeWorker } from "./fake-worker.ts";
 import { eventually, inScenario, processesIn } from "./support/agent-place.ts";
