@@ -73,18 +73,24 @@ const replaced: Record<string, string> = {
   "cloudflare:workers": "runtime/objects.ts",
   "node:timers/promises": "runtime/timers.ts",
   ws: "host/ws.ts",
+  "#lib/loop/pace": "runtime/pace.ts",
+  "#lib/solver/shared": "runtime/solvers.ts",
 };
 
 const simulated: Plugin = {
   name: "simulated",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(?:cloudflare:workers|node:timers\/promises|ws)$/ }, ({ path }) => ({
+    onResolve({ filter: new RegExp(`^(?:${Object.keys(replaced).join("|")})$`) }, ({ path }) => ({
       path: join(here, replaced[path] ?? ""),
     }));
     onResolve({ filter: /^node:crypto$/ }, ({ importer }) =>
       importer.startsWith(here) ? { path: "node:crypto", external: true } : { path: join(here, "runtime/chance.ts") },
     );
     onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, namespace: "absent" }));
+    onResolve({ filter: /\/solver\.wasm$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path),
+      namespace: "wasm",
+    }));
     onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path, namespace: "absent" }));
     onResolve({ filter: /^agent:/ }, ({ path }) => ({
       path: join(projectRoot, "builder-agent/src", `${path.slice("agent:".length)}.ts`),
@@ -93,6 +99,11 @@ const simulated: Plugin = {
       onResolve({ filter: modules }, ({ importer }) =>
         importer.endsWith(`builder-agent/src/${of}`) ? { path: join(here, by) } : undefined,
       );
+    onLoad({ filter: /.*/, namespace: "wasm" }, ({ path }) => ({
+      contents: `import { readFileSync } from "node:fs";
+export default new WebAssembly.Module(readFileSync(${JSON.stringify(path)}));`,
+      resolveDir: here,
+    }));
     onLoad({ filter: /.*/, namespace: "absent" }, () => ({
       contents: "export const connect = undefined; export default undefined;",
     }));

@@ -2,6 +2,7 @@ import { artifactKey, buildsPrefix } from "#storage/blobs";
 import { clock } from "./runtime/clock.ts";
 import type { World } from "./world.ts";
 import { agentNames, announced, lasting, slots, type Check } from "./check.ts";
+import { importChecks } from "./import-checks.ts";
 import { publicationChecks } from "./publication-checks.ts";
 import { testdriveChecks } from "./testdrive-checks.ts";
 import { uploadChecks } from "./upload-checks.ts";
@@ -193,4 +194,5 @@ export const checks: readonly Check[] = [
   ...uploadChecks,
   ...webhookChecks,
   ...publicationChecks,
+  ...importChecks,
 ];

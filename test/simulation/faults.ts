@@ -11,14 +11,15 @@ type Fault = (world: World, pick: number) => void;
 const seconds = (pick: number, most: number) => 1000 * (1 + (pick % most));
 
 const strike =
-  (fate: Fate): Fault =>
+  (fate: Fate, of = ""): Fault =>
   (world, pick) =>
-    void world.strikes.push({ fate, calls: pick % 25 });
+    void world.strikes.push({ fate, calls: pick % 25, of });
 
 const mishap =
-  (name: Mishap): Fault =>
-  ({ service }, pick) =>
-    void service.jobs.mishaps.push(...Array.from({ length: 1 + (pick % 3) }, () => name));
+  (name: Mishap, queues: readonly ("jobs" | "imports")[]): Fault =>
+  ({ service }, pick) => {
+    for (const queue of queues) service[queue].mishaps.push(...Array.from({ length: 1 + (pick % 3) }, () => name));
+  };
 
 /** The faults of a simulation. Only faults of an agent may cost an attempt. */
 export const faults: Record<string, Fault> = {
@@ -41,19 +42,23 @@ export const faults: Record<string, Fault> = {
     const alive = service.existing.filter(({ actor }) => actor && !actor.isDead);
     alive[pick % alive.length]?.actor?.die();
   },
-  "the service restarts": ({ service }) => service.restart(),
+  "the service restarts": ({ service }) => {
+    service.restart();
+    void service.start();
+  },
   "a caller dies before its call": strike("dies before"),
   "a caller dies after its call": strike("dies after"),
   "a call fails": strike("fails"),
+  "an import is killed": strike("dies after", "imports"),
   "an answer is lost": strike("answer lost"),
   "answers about ends are lost": ({ network }, pick) => void (network.lostAnswers.end = 1 + (pick % 3)),
-  "answers to claims are lost": ({ network }, pick) => void (network.lostAnswers.claim = 1 + (pick % 7)),
+  "answers to claims are lost": ({ network }, pick) => void (network.lostAnswers.claim = 1 + (pick % 12)),
   "D1 is away": (world, pick) => world.failFor("D1", seconds(pick, 60)),
   "R2 is away": (world, pick) => world.failFor("R2", seconds(pick, 60)),
   "calls are slow": (world, pick) => world.slowFor(seconds(pick, 30)),
-  "messages are dropped": mishap("drop"),
-  "messages are repeated": mishap("repeat"),
-  "messages are late": mishap("delay"),
+  "messages are dropped": mishap("drop", ["jobs"]),
+  "messages are repeated": mishap("repeat", ["jobs", "imports"]),
+  "messages are late": mishap("delay", ["jobs", "imports"]),
   "an alarm rings early": ({ service }, pick) => {
     const ready = service.existing.filter(({ storage }) => storage.alarm !== null);
     void ready[pick % ready.length]?.ring();

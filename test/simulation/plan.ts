@@ -29,6 +29,8 @@ export function planOf(seed: number): Step[] {
     ...some(chance.between(0, 2), busySeconds, () => "publish a version"),
     ...some(chance.between(1, 4) === 1 ? 1 : 0, busySeconds * 1.2, () => "take a version out of the gallery"),
     ...some(isCalm(seed) ? 0 : chance.between(2, 10), busySeconds * 1.3, () => chance.oneOf(names) ?? ""),
+    ...some(chance.between(0, 3), rushSeconds, () => "add a repository"),
+    ...some(chance.between(0, 3), busySeconds, () => "a mirror changes"),
   ];
   return steps.toSorted((one, other) => one.at - other.at);
 }

@@ -33,12 +33,13 @@ const aftermathMs = 3 * 60_000;
 type Ended = Extract<TestdriveState, { status: "ended" }>;
 
 /** Whether what agents and viewers have seen explains the end. */
-function isExplained({ id, agent }: { id: number; agent: string }, state: Ended): boolean {
+function isExplained({ network }: World, { id, agent }: { id: number; agent: string }, state: Ended): boolean {
   const { cause, endedAt } = state;
   const hasFailed = endedAt - (witness.failedAt.get(agent) ?? -Infinity) < aftermathMs;
   if (cause === "unclaimed") return true; // a different check covers whether an agent was free
   if (cause === "stopped") return sessions.stopped.has(id);
-  if (cause === "agent_lost") return hasFailed;
+  const couldNotClaimAgain = endedAt - network.claimFailedAgainAt < aftermathMs;
+  if (cause === "agent_lost") return hasFailed || (couldNotClaimAgain && !sessions.begun.has(id));
   if (cause === "agent_stopped") return hasFailed || sessions.endedByAgent.has(id);
   if (cause === "time_over") return endedAt - (sessions.begun.get(id)?.claimedAt ?? endedAt) >= sessionMs;
   const emptySince = sessions.emptySince.get(id) ?? -Infinity;
@@ -145,7 +146,9 @@ export const testdriveChecks: readonly Check[] = [
         const { state, attempt } = stored(world, row) ?? {};
         if (state?.status !== "ended") return [];
         const agent = names.get(attempt?.agentId ?? 0) ?? "";
-        return isExplained({ id: row.id, agent }, state) ? [] : [`testdrive ${row.id}: ${state.cause}, ${agent}`];
+        return isExplained(world, { id: row.id, agent }, state)
+          ? []
+          : [`testdrive ${row.id}: ${state.cause}, ${agent}`];
       });
     },
   },

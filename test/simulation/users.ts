@@ -15,6 +15,8 @@ import { Actor } from "./runtime/actors.ts";
 import { clock } from "./runtime/clock.ts";
 import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
+import { Importers } from "./importers.ts";
+import { Mirrors } from "./mirrors.ts";
 import { Publishers } from "./publishers.ts";
 import { Uploaders } from "./uploads.ts";
 import { Viewers } from "./viewers.ts";
@@ -38,6 +40,8 @@ export const requests: Record<string, (users: Users, pick: number) => void> = {
   "delete a file": ({ uploaders }, pick) => uploaders.delete(pick),
   "add a webhook": (users, pick) => users.subscribe(pick),
   "publish a version": (users, pick) => users.publishers.start(users.accounts, pick),
+  "add a repository": (users, pick) => users.importers.start(users.accountFor(pick).id, pick),
+  "a mirror changes": ({ importers }, pick) => importers.publish(pick),
   "take a version out of the gallery": (users, pick) => users.publishers.stop(users.accounts, pick),
 };
 
@@ -52,6 +56,7 @@ export class Users {
   readonly uploaders: Uploaders;
   readonly subscribers: Subscribers;
   readonly publishers: Publishers;
+  readonly importers: Importers;
   readonly accounts: Account[] = [];
   readonly #appliances: Appliance[] = [];
   #next = 0;
@@ -65,6 +70,7 @@ export class Users {
     this.uploaders = new Uploaders(service, insist);
     this.subscribers = new Subscribers(service, insist);
     this.publishers = new Publishers(service, insist);
+    this.importers = new Importers(service, insist);
   }
 
   async prepare(db: Database): Promise<void> {
@@ -95,8 +101,18 @@ export class Users {
   }
 
   subscribe(pick: number): void {
+    this.subscribers.start(this.accountFor(pick), pick);
+  }
+
+  accountFor(pick: number): Account {
     const account = this.accounts[pick % this.accounts.length];
-    if (account) this.subscribers.start(account, pick);
+    if (!account) throw new Error("there is no account");
+    return account;
+  }
+
+  /** What `fetch` is for the service: to its users' servers and to mirrors. */
+  async fetch(address: string, init: RequestInit): Promise<Response> {
+    return await (Mirrors.has(address) ? this.importers.mirrors : this.subscribers).fetch(address, init);
   }
 
   cancel(pick: number): void {

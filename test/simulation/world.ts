@@ -30,8 +30,8 @@ export class World {
   readonly network: Network;
   readonly hosts: Host[] = [];
   readonly users: Users;
-  /** Faults that wait for a call of the service: after so many calls. */
-  strikes: { fate: Fate; calls: number }[] = [];
+  /** Faults that wait for a call of the service: after so many calls of the actors whose names contain `of`. */
+  strikes: { fate: Fate; calls: number; of: string }[] = [];
   readonly story: string[] = [];
   #slowUntil = 0;
   /** Whether nothing fails in this plan. */
@@ -57,6 +57,7 @@ export class World {
     );
     this.service.restart();
     for (const { process } of this.hosts) process?.die();
+    await clock.settle(); // otherwise what they do when they die would be part of the next simulation
     const { story } = this;
     const facts = { story, builds, testdrives, attempts: witness.claims, simulatedMs: clock.now - beginning };
     return violation ? { ...facts, violation } : facts;
@@ -88,7 +89,7 @@ export class World {
   /** Ends the faults that have not happened yet. */
   #calm(): void {
     this.strikes = [];
-    this.service.jobs.mishaps = [];
+    for (const { mishaps } of [this.service.jobs, this.service.imports]) mishaps.length = 0;
     this.network.lostAnswers = { end: 0, claim: 0 };
   }
 
@@ -101,7 +102,7 @@ export class World {
     setFates({ latencyMs: () => 1, fateOf: () => undefined });
     useNetwork(this.network);
     const fetch = (url: string, init: RequestInit) =>
-      url.startsWith("http://kiln/") ? this.network.fetch(url, init) : this.users.subscribers.fetch(url, init);
+      url.startsWith("http://kiln/") ? this.network.fetch(url, init) : this.users.fetch(url, init);
     Object.assign(globalThis, { fetch });
     const { db, env } = this.service;
     const prepared = (async () => {
@@ -144,12 +145,12 @@ export class World {
   #fateOf(actor: Actor | undefined, what: string): Fate | undefined {
     if (actor?.kind !== "object" && actor?.kind !== "request") return undefined;
     for (const [name, until] of this.#awayUntil) if (until > clock.now && what.includes(name)) return "fails";
-    const [strike] = this.strikes;
     // Most calls are those of idle agents.
-    if (!strike || actor.name.includes("/queues/")) return undefined;
+    const strike = actor.name.includes("/queues/") ? undefined : this.strikes.find(({ of }) => actor.name.includes(of));
+    if (!strike) return undefined;
     strike.calls -= 1;
     if (strike.calls >= 0) return undefined;
-    this.strikes.shift();
+    this.strikes.splice(this.strikes.indexOf(strike), 1);
     this.record(`strike: ${strike.fate}, ${actor.name}: ${what}`);
     return strike.fate;
   }
@@ -173,7 +174,7 @@ export class World {
       if (clock.now > lastAt + tidyMs) this.#calm();
       if (!this.#isOver()) endedAt = Infinity;
       else if (endedAt === Infinity) endedAt = this.#agentsLeave();
-      else if (clock.now > endedAt + tidyMs) return this.#violationOf("end");
+      else if (clock.now > endedAt + tidyMs && !this.users.importers.areBusy) return this.#violationOf("end");
     }
   }
 

@@ -58,9 +58,14 @@ class Clock {
     this.#atOnce = next.at > this.now ? 0 : this.#atOnce + 1;
     this.now = Math.max(this.now, next.at);
     next.run();
+    await this.settle();
+    return true;
+  }
+
+  /** Ends when nothing is left to do now. */
+  async settle(): Promise<void> {
     do await turn();
     while (this.#outside > 0);
-    return true;
   }
 
   /** How many events have run since time last moved. */

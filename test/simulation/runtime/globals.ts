@@ -117,6 +117,9 @@ const virtual = {
   scheduler: { wait: (ms: number, options?: { signal?: AbortSignal }) => wait(ms, undefined, options) },
 };
 Object.assign(globalThis, virtual);
+/** V8 answers later, in real time. */
+WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: WebAssembly.Imports) =>
+  new WebAssembly.Instance(module, imports)) as typeof WebAssembly.instantiate;
 Math.random = () => chance.between(0, 2 ** 32 - 1) / 2 ** 32;
 performance.now = () => clock.now;
 AbortSignal.timeout = (ms: number) => {

@@ -18,6 +18,10 @@ export class Network {
   lostAnswers: Record<Fragile, number> = { end: 0, claim: 0 };
   /** When the answer to a claim was lost last. */
   claimLostAt = -Infinity;
+  /** When the service could not answer a claim whose earlier answer was lost. */
+  claimFailedAgainAt = -Infinity;
+  /** The nonces of claims whose answers were lost. */
+  readonly #lostClaims = new Set<string>();
   /** Agents that have pulled messages, and have claimed nothing since. */
   readonly #unclaimed = new Set<Actor>();
 
@@ -56,6 +60,12 @@ export class Network {
       witness.faults.push(`${agent.name} acknowledges a message before its claim`);
   }
 
+  /** Notes what becomes of claims whose answers are lost. */
+  #noteClaim(nonce: string, given: Response, isLost: boolean): void {
+    if (isLost) this.#lostClaims.add(nonce);
+    if (given.status >= 500 && this.#lostClaims.has(nonce)) this.claimFailedAgainAt = clock.now;
+  }
+
   #loses({ pathname }: URL): boolean {
     const kinds = Object.keys(fragile) as Fragile[];
     const kind = kinds.find((each) => this.lostAnswers[each] > 0 && fragile[each].test(pathname));
@@ -69,10 +79,14 @@ export class Network {
     const isCut = () => me !== undefined && this.cut.has(me);
     const url = new URL(request.url);
     if (me && url.pathname.endsWith("/messages/ack")) this.#noteAck(me, await request.clone().text());
+    const isClaim = fragile.claim.test(url.pathname);
+    const nonce = isClaim ? ((await request.clone().json()) as { nonce: string }).nonce : undefined;
     const answer = cross(`call ${url.pathname.replaceAll(/\d+/g, "N")}`, async () => {
       if (isCut()) throw new Error("simulated: unreachable");
       const given = await this.#service.answer(request);
-      if (isCut() || this.#loses(url)) throw new Error("simulated: the answer was lost");
+      const isLost = isCut() || this.#loses(url);
+      if (nonce !== undefined) this.#noteClaim(nonce, given, isLost);
+      if (isLost) throw new Error("simulated: the answer was lost");
       if (me) this.#note(me, url.pathname, given);
       return given;
     }).catch((cause: unknown) => {

@@ -15,6 +15,8 @@ export interface QueueSettings {
   name: string;
   maxRetries: number;
   consume: (batch: object) => Promise<void>;
+  /** Where a message goes that has failed at every try. */
+  deadLetters?: SimulatedQueue;
 }
 
 /** A queue of the platform: at least once, in any order. */
@@ -82,8 +84,10 @@ export class SimulatedQueue {
       )
       .catch(retry)
       .finally(() => consumers.delete(consumer));
-    if (isRetried && letter.attempts < this.#settings.maxRetries)
-      this.#deliverAfter(1_000, { ...letter, attempts: letter.attempts + 1 });
+    if (!isRetried) return;
+    const { maxRetries, deadLetters } = this.#settings;
+    if (letter.attempts < maxRetries) this.#deliverAfter(1_000, { ...letter, attempts: letter.attempts + 1 });
+    else if (deadLetters) deadLetters.#accept(letter.body);
   }
 }
 

@@ -8,6 +8,7 @@ import { Mailbox } from "#objects/mailbox";
 import { Switchboard } from "#objects/switchboard";
 import { Testdrive } from "#objects/testdrive";
 import { consume } from "#queues/consume";
+import { resumeAllImports } from "#domain/repositories/turns";
 import { openDatabase, type Database } from "#storage/db";
 import { Actor } from "./actors.ts";
 import { SimulatedBucket } from "./bucket.ts";
@@ -16,6 +17,7 @@ import { SimulatedDatabase } from "./database.ts";
 import { forgetUnsaved } from "./object-storage.ts";
 import { Namespace, type Existing, type ObjectClass } from "./objects.ts";
 import { consumers, SimulatedQueue } from "./queues.ts";
+import { endSolvers } from "./solvers.ts";
 
 /** Variables of a small service. The secrets are only here. */
 const variables = {
@@ -31,6 +33,10 @@ const variables = {
   MAX_FILES_PER_ACCOUNT: "100",
   MAX_UPLOADS_PER_ACCOUNT: "5",
   MAX_WEBHOOKS_PER_ACCOUNT: "6",
+  MAX_REPOSITORIES_PER_ACCOUNT: "50",
+  MAX_PACKAGES_PER_ACCOUNT: "100000",
+  MAX_REPOSITORY_MB_PER_ACCOUNT: "100",
+  ACCOUNT_RATES: "",
   ACCOUNT_QUOTA_GB: "20",
   BODY_SECONDS: "30",
   STORED_PACKAGES_GB: "0",
@@ -49,7 +55,14 @@ const variables = {
 };
 
 /** The chores of the sweep that something waits for. */
-const watched = ["wakeSilentBuilds", "wakeSilentTestdrives", "sendOutbox", "logPublished"];
+const watched = [
+  "wakeSilentBuilds",
+  "wakeSilentTestdrives",
+  "sendOutbox",
+  "logPublished",
+  "refreshRepositories",
+  "resumeImports",
+];
 
 /** The chores that remove what a crash has left. */
 const cleaning = [
@@ -59,6 +72,9 @@ const cleaning = [
   "removeStrayContents",
   "removeReleased",
   "abortLostUploads",
+  "removeStraySolvs",
+  "removeStrayDownloads",
+  "removeStrayPackages",
 ];
 
 /** The Worker with everything that it is bound to. It starts once; each simulation resets it. */
@@ -67,6 +83,10 @@ export class Service {
   readonly bucket = new SimulatedBucket();
   readonly jobs = this.#queue("kiln-jobs", 5);
   readonly chores = this.#queue("kiln-chores", 0);
+  readonly #deadImports = this.#queue("kiln-dead-imports", 10);
+  readonly imports = this.#queue("kiln-imports", 3, this.#deadImports);
+  readonly #slowImports = this.#queue("kiln-slow-imports", 3, this.#deadImports);
+  readonly #queues = [this.jobs, this.chores, this.imports, this.#slowImports, this.#deadImports];
   readonly objects: Record<"BUILDS" | "TESTDRIVES" | "SWITCHBOARD" | "MAILBOX" | "EVENTS" | "IMAGE_LOG", Namespace>;
   readonly env: Env;
   readonly db: Database;
@@ -74,7 +94,15 @@ export class Service {
 
   constructor(migrations: readonly string[]) {
     this.database = new SimulatedDatabase(migrations);
-    const env = { ...variables, DB: this.database, BLOBS: this.bucket, JOBS: this.jobs, CHORES: this.chores };
+    const env = {
+      ...variables,
+      DB: this.database,
+      BLOBS: this.bucket,
+      JOBS: this.jobs,
+      CHORES: this.chores,
+      IMPORTS: this.imports,
+      SLOW_IMPORTS: this.#slowImports,
+    };
     const objectsOf = (kind: string, ofClass: unknown) => new Namespace(kind, ofClass as ObjectClass, env);
     this.objects = {
       BUILDS: objectsOf("build", Build),
@@ -100,7 +128,8 @@ export class Service {
     forgetUnsaved();
     this.database.reset();
     this.bucket.reset();
-    for (const queue of [this.jobs, this.chores]) queue.reset();
+    for (const queue of this.#queues) queue.reset();
+    endSolvers();
     for (const namespace of Object.values(this.objects)) namespace.reset();
     consumers.clear();
   }
@@ -146,10 +175,17 @@ export class Service {
       for (const socket of object.sockets) socket.close(1006);
     }
     for (const actor of consumers) actor.die();
-    for (const queue of [this.jobs, this.chores]) queue.loseAll();
+    for (const queue of this.#queues) queue.loseAll();
+    endSolvers();
   }
 
-  #queue(name: string, maxRetries: number): SimulatedQueue {
-    return new SimulatedQueue({ name, maxRetries, consume: (batch) => consume(batch as MessageBatch, this.env) });
+  /** The next process begins with what the previous one had in its queues. */
+  async start(): Promise<void> {
+    await this.invoke("start", () => resumeAllImports(this)).catch(() => {});
+  }
+
+  #queue(name: string, maxRetries: number, deadLetters?: SimulatedQueue): SimulatedQueue {
+    const take = (batch: object) => consume(batch as MessageBatch, this.env);
+    return new SimulatedQueue({ name, maxRetries, consume: take, ...(deadLetters && { deadLetters }) });
   }
 }
