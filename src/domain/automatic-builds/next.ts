@@ -7,7 +7,7 @@ import type { Watch } from "#storage/watches";
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 
-/** What decides when the next automatic build of an appliance may begin. */
+/** The facts that decide when the next automatic build of an appliance may begin. */
 export interface Next {
   appliance: Pick<Appliance, "configuration" | "lastEditedAt">;
   watch: Pick<Watch, "automaticState" | "automaticAt" | "automaticContents" | "automaticEditedAt" | "automaticFrom">;

@@ -60,7 +60,7 @@ export class Network {
       witness.faults.push(`${agent.name} acknowledges a message before its claim`);
   }
 
-  /** Notes what becomes of claims whose answers are lost. */
+  /** Notes claims whose answers are lost, and when the service cannot answer one of them the next time. */
   #noteClaim(nonce: string, given: Response, isLost: boolean): void {
     if (isLost) this.#lostClaims.add(nonce);
     if (given.status >= 500 && this.#lostClaims.has(nonce)) this.claimFailedAgainAt = clock.now;
