@@ -3,6 +3,7 @@ import { primaryXmlOf } from "../solver/repo-dsl.ts";
 import { rpmMd, type RepositoryFiles } from "../support/rpm-md.ts";
 import { cross } from "./runtime/actors.ts";
 import { clock } from "./runtime/clock.ts";
+import { unlessAborted } from "./runtime/network.ts";
 
 /**
  * How a mirror behaves. A quick one is soon ready, a slow one too slow for a quick import, a faulty one answers one request in
@@ -88,8 +89,7 @@ export class Mirrors {
     return await cross("GET from a mirror", async () => {
       const mirror = this.#known.get(url);
       if (!mirror) return new Response(null, { status: 404 });
-      const late = new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
-      return await Promise.race([mirror.answer(path), late]);
+      return await unlessAborted(mirror.answer(path), signal);
     });
   }
 }

@@ -3,6 +3,7 @@ import { Chance } from "../../scripts/chance.ts";
 import { cross } from "./runtime/actors.ts";
 import { clock } from "./runtime/clock.ts";
 import { randomUUID } from "./runtime/globals.ts";
+import { unlessAborted } from "./runtime/network.ts";
 import type { Service } from "./runtime/service.ts";
 import type { Insist } from "./users.ts";
 
@@ -70,8 +71,7 @@ export class Subscribers {
     return await cross("POST to a webhook", async () => {
       const receiver = this.receivers.get(uid);
       if (!receiver) return new Response(null, { status: 404 });
-      const late = new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
-      return await Promise.race([receiver.answer(JSON.parse(String(body))), late]);
+      return await unlessAborted(receiver.answer(JSON.parse(String(body))), signal);
     });
   }
 }

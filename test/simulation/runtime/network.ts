@@ -92,12 +92,12 @@ export class Network {
     }).catch((cause: unknown) => {
       throw new TypeError("fetch failed", { cause });
     });
-    return await until(answer, signal);
+    return await unlessAborted(answer, signal);
   }
 }
 
 /** The answer, unless the signal comes first. */
-async function until<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (!signal) return await answer;
   signal.throwIfAborted();
   return await new Promise<T>((resolve, reject) => {
