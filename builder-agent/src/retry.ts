@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { randomUUID } from "node:crypto";
+import type { ClaimOnce } from "./contract.ts";
 
 /** An error status from the Worker or the queue. */
 export class RemoteRefusal extends Error {
@@ -75,4 +77,26 @@ export function pauseMs(attempt: number, limits: { baseDelayMs: number; maxDelay
 export async function okOrRefusal(what: string, answer: Response): Promise<Response> {
   if (answer.ok) return answer;
   throw new RemoteRefusal(what, answer.status, (await answer.text().catch(() => "")).slice(0, 300));
+}
+
+/**
+ * The claims of one kind of work. Each is repeated until its answer has arrived: the Worker gives it the same work. If no try gets an
+ * answer, the next claim repeats it. Otherwise that work would wait until the end of its lease.
+ */
+export function repeatedClaims() {
+  let unanswered: string | undefined;
+  return async <T>(ask: (claim: ClaimOnce) => Promise<T>, signal: AbortSignal): Promise<T> => {
+    const claim: ClaimOnce =
+      unanswered === undefined ? { nonce: randomUUID() } : { nonce: unanswered, isRepeated: true };
+    unanswered = undefined; // a claim at the same time gets a different nonce
+    try {
+      return await withRetry(() => ask(claim), {
+        ...shortTries(signal),
+        onRetry: () => void (claim.isRepeated = true),
+      });
+    } catch (error) {
+      unanswered = claim.nonce;
+      throw error;
+    }
+  };
 }

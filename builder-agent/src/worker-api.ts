@@ -33,8 +33,7 @@ import {
   type TestdriveClaimRequest,
 } from "./contract.ts";
 import type { Lease } from "./lease.ts";
-import { repeatedClaims } from "./claims.ts";
-import { longTries, okOrRefusal, shortTries, withRetry, type Tries } from "./retry.ts";
+import { longTries, okOrRefusal, repeatedClaims, shortTries, withRetry, type Tries } from "./retry.ts";
 import { sessionCalls, type SessionApi } from "./session-api.ts";
 
 interface Part {

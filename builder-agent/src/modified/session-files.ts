@@ -1,7 +1,7 @@
 import { constants, copyFile, open, rm, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { imageFormats, type ModifiedOrder, type TestdriveClaim } from "../contract.ts";
+import { imageFormats, ModifiedOrder, type TestdriveClaim } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
@@ -9,10 +9,11 @@ import { sentenceOf, type Log } from "../log.ts";
 import type { Qmp } from "../testdrive/qmp.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { answerFrom, refused, type Answered } from "./answers.ts";
-import { holdChannel } from "./channel.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { EndedDisk, EndedDisks } from "./ended-disks.ts";
 import { Readings, openReading, type Reading } from "./readings.ts";
+import type { WebSocket } from "ws";
+import { stayConnected, parseMessage, untilClosed, watch } from "../redial.ts";
 
 export interface SessionFilesParts {
   claim: Pick<TestdriveClaim, "testdriveId" | "token" | "requestId" | "imageType" | "seed">;
@@ -191,4 +192,29 @@ async function whilePaused<T>(qmp: Machine, work: () => Promise<T>): Promise<T> 
   } finally {
     await qmp.execute("cont");
   }
+}
+
+interface ChannelOptions {
+  /** Returns a socket before it is connected. */
+  dial: () => WebSocket;
+  onOrder: (order: ModifiedOrder) => void;
+  signal: AbortSignal;
+}
+
+/** Keeps the channel to the session's object open until `signal` is aborted or the Worker no longer knows the session. */
+async function holdChannel({ dial, onOrder, signal }: ChannelOptions): Promise<void> {
+  const onText = (text: string) => {
+    const order = parseMessage(ModifiedOrder, text);
+    if (order) onOrder(order);
+  };
+  const connect = async () => {
+    const socket = dial();
+    watch(socket);
+    const close = () => socket.terminate();
+    signal.addEventListener("abort", close);
+    const { end } = await untilClosed(socket, { onText });
+    signal.removeEventListener("abort", close);
+    return end;
+  };
+  await stayConnected(connect, { baseDelayMs: 500, maxDelayMs: 15_000, signal });
 }

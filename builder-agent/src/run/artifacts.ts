@@ -1,6 +1,6 @@
 import type { ArtifactName, FrozenInput } from "../contract.ts";
 import { upload, wholeFile, type UploadSource } from "../upload/upload.ts";
-import type { ArtifactApi } from "../worker-api.ts";
+import type { ArtifactApi, WorkerApi } from "../worker-api.ts";
 import { bootServices } from "./boot-services.ts";
 import type { DeltaTarget } from "./delta.ts";
 import { FileStoreWriter, type FileStore } from "./file-store.ts";
@@ -8,6 +8,7 @@ import type { BuiltImage } from "./image.ts";
 import { packImage, type Packable, type PackedImage } from "./pack.ts";
 import type { RootTree } from "./root-walk.ts";
 import { sharedSecrets } from "./shared-secrets.ts";
+import type { Lease } from "../lease.ts";
 
 /** Everything that a build uploads, on this disk. */
 export interface Artifacts {
@@ -144,4 +145,17 @@ export class Delivery implements AsyncDisposable {
     this.#signal.throwIfAborted();
     throw error;
   }
+}
+
+/**
+ * Has the Worker compare the image of a rebuild with the first one, and sends the index of its files. Those of equal images are
+ * compared, too: the first agent may have listed others. Returns the line for the log.
+ */
+export async function compareImage(
+  { image, store }: Artifacts,
+  { api, lease, signal }: { api: Pick<WorkerApi, "rebuilt" | "artifact">; lease: Lease; signal: AbortSignal },
+): Promise<string> {
+  const isSame = await api.rebuilt(lease, image.digests, signal);
+  await upload(api.artifact(lease, "files-index", signal), wholeFile(store.index), () => {});
+  return isSame ? "the image is the same as the first one" : "the image differs from the first one";
 }

@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { diskPath, imageFormats, withSuffix, type Container, type ImageFormat } from "../contract.ts";
 import { sha256OfFile } from "../file-hash.ts";
@@ -12,8 +12,7 @@ import type { BuiltImage } from "./image.ts";
 import { writeOciLayout } from "./oci.ts";
 import type { KiwiResult, Product } from "./result.ts";
 import { convertDisk, writeVmx, writeXlConfiguration, type DescribedMachine } from "./machine.ts";
-import { writeOvf } from "./ovf.ts";
-import { writeLibvirtBox, writeVirtualBoxBox } from "./vagrant.ts";
+import { writeOvf, ovf } from "./ovf.ts";
 
 /** The downloadable file, and the image that a testdrive can start from. */
 export interface PackedImage extends UploadFile {
@@ -107,6 +106,38 @@ async function placeDisk(
   else await rename(image, disk);
   return conversion ? image : disk;
 }
+
+const gibi = 1024 ** 3;
+
+/** A box for the provider libvirt. Vagrant counts the disk in whole GiB. Returns the names of its files. */
+const writeLibvirtBox = ({ dir, rawSize }: DescribedMachine): Promise<string[]> =>
+  writeAll(dir, {
+    "metadata.json": JSON.stringify({ provider: "libvirt", format: "qcow2", virtual_size: Math.ceil(rawSize / gibi) }),
+    Vagrantfile: vagrantfile(),
+  });
+
+/** A box for the provider VirtualBox, which imports `box.ovf` and gives the network card this address. Returns the names of its files. */
+const writeVirtualBoxBox = async (described: DescribedMachine): Promise<string[]> =>
+  await writeAll(described.dir, {
+    "metadata.json": JSON.stringify({ provider: "virtualbox" }),
+    Vagrantfile: vagrantfile('  config.vm.base_mac = "0800274B696C"'),
+    "box.ovf": ovf(described, (await stat(described.disk)).size),
+  });
+
+async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string[]> {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+  return Object.keys(files);
+}
+
+/** A shared folder would need programs in the image. */
+const vagrantfile = (...lines: string[]): string =>
+  [
+    'Vagrant.configure("2") do |config|',
+    ...lines,
+    '  config.vm.synced_folder ".", "/vagrant", disabled: true',
+    "end",
+    "",
+  ].join("\n");
 
 /** The files that describe a virtual machine with the disk. Each writer returns their names. */
 const machineFiles: Readonly<

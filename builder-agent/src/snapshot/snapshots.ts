@@ -12,9 +12,10 @@ import { makeDrives } from "../testdrive/disk.ts";
 import { machineArguments, type Machine } from "../testdrive/machine.ts";
 import { startQemu, type Qemu, type QemuStart } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
-import { isFresh } from "./files.ts";
+import { isFresh, openSnapshot } from "./files.ts";
 import { makeSnapshot, type SnapshotJob } from "./make-snapshot.ts";
-import { restore } from "./restore.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 
 export interface SnapshotMeans {
   config: Pick<Config, "stateDir" | "snapshots">;
@@ -157,4 +158,35 @@ async function checkMeans({ memoryMb }: Machine, stateDir: string): Promise<void
 async function snapshotKey(machine: Machine): Promise<string> {
   const words = [await hostKey(), ...machineArguments(machine)];
   return createHash("sha256").update(words.join("\n")).digest("hex").slice(0, 32);
+}
+
+const Status = z.object({ status: z.string() });
+/** Loading a state of some hundred megabytes takes a tenth of a second. */
+const loadTimeoutMs = 20_000;
+
+/** Continues the machine of a snapshot, on a copy of its disk. If it rejects, no QEMU is left running. */
+async function restore(
+  snapshot: string,
+  { machine, dir, start }: { machine: Machine; dir: SessionDir; start: QemuStart },
+): Promise<Qemu> {
+  await using saved = await openSnapshot(snapshot, dir);
+  const qemu = await startQemu(machine, dir, { ...start, saved });
+  try {
+    await untilLoaded(qemu, AbortSignal.any([start.signal, AbortSignal.timeout(loadTimeoutMs)]));
+    await qemu.execute("cont");
+    return qemu;
+  } catch (error) {
+    await qemu[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The machine was saved while paused, so it is paused when it is loaded. */
+async function untilLoaded(qemu: Qemu, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { status } = Status.parse(await qemu.execute("query-status"));
+    if (status === "paused") return;
+    if (status !== "inmigrate") throw new Error(`QEMU did not load the saved state: it is "${status}"`);
+    await sleep(5, undefined, { signal });
+  }
 }
