@@ -8,10 +8,8 @@ import { Complaint } from "../launch/complaint.ts";
 import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
 import { type AdminClient, adminClient, type DeletionPause, type Quota, type ReadOnlyMode } from "./client.ts";
-import { type AdminOptions, type Given, parseAdminLine, usage } from "./options.ts";
+import { type AdminOptions, getService, type Given, parseAdminLine, secretOf, usage } from "./options.ts";
 import { reencrypt, rehash } from "./keys.ts";
-import { secretOf } from "./secret.ts";
-import { getService } from "./service.ts";
 import { printTable } from "./table.ts";
 
 type Command = (admin: AdminClient, argument: string, given: Given) => Promise<unknown>;

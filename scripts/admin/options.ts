@@ -1,5 +1,10 @@
 import { parseArgs } from "node:util";
 import { Complaint, orComplaint } from "../launch/complaint.ts";
+import { readTextOrInput } from "../launch/given-file.ts";
+import { warn } from "../launch/progress.ts";
+import { resolve } from "node:path";
+import { readReady } from "../launch/ready-file.ts";
+import { readSecrets, secretsFile } from "../launch/secrets.ts";
 
 export const usage = `npm run admin -- COMMAND
 
@@ -92,3 +97,55 @@ export function parseAdminLine(argv: readonly string[]) {
 
 const parse = (argv: readonly string[]) =>
   orComplaint(() => parseArgs({ args: [...argv], options: known, allowPositionals: true }), usage);
+
+type Secret = "password" | "api-key";
+
+/** An option's secret, from the file that `--NAME-file` names, from standard input (`-`), or from the command line. */
+export async function secretOf(options: AdminOptions, name: Secret): Promise<string | undefined> {
+  const [given, file] = [options[name], options[`${name}-file`]];
+  if (given !== undefined && file !== undefined) throw new Complaint(`Give --${name} or --${name}-file, not both.`);
+  if (given !== undefined) {
+    warn(
+      `Other users of this machine can see --${name} while the command runs. Use --${name}-file FILE, or - for stdin.`,
+    );
+  }
+  return file === undefined ? given : withoutLineEnd(await readTextOrInput(file), name);
+}
+
+function withoutLineEnd(content: string, name: Secret): string {
+  const secret = content.replace(/\r?\n$/, "");
+  if (secret === "") throw new Complaint(`The ${name} is empty.`);
+  if (/[\r\n]/.test(secret)) throw new Complaint(`The ${name} must be a single line.`);
+  return secret;
+}
+
+export type Service = { url: string; secret: string };
+
+/** The service for a command, and its admin secret, from the command line or from a state directory. */
+export function getService(options: AdminOptions, env: NodeJS.ProcessEnv): Service {
+  const url = options.url ?? env["KILN_URL"];
+  return url ? given(url, env["KILN_ADMIN_SECRET"]) : ofState(resolve(options.state ?? (env["KILN_STATE"] || ".kiln")));
+}
+
+function given(url: string, secret: string | undefined): Service {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+    throw new Complaint(`--url ${url}: give a URL like https://kiln.example.org.`);
+  }
+  if (!secret) throw new Complaint("With --url or KILN_URL, give the service's admin secret as KILN_ADMIN_SECRET.");
+  if (!/^[\x21-\x7e]+$/.test(secret)) {
+    throw new Complaint("KILN_ADMIN_SECRET contains a space, a line break or a character that is not ASCII.");
+  }
+  return { url: url.replace(/\/+$/, ""), secret };
+}
+
+function ofState(state: string): Service {
+  const ready = readReady(state);
+  if (!ready) {
+    throw new Complaint(
+      `No service runs on ${state}. Start it with npm start, or name another with --state DIR or --url URL.`,
+    );
+  }
+  const secret = readSecrets(state).ADMIN_SECRET;
+  if (!secret) throw new Complaint(`${secretsFile(state)} has no admin secret.`);
+  return { url: ready.url, secret };
+}

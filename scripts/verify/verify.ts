@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ImageType } from "#lib/contract/index";
 import { Catalogue, packageTypeOfBase, reasonAgainst } from "#model/catalogue";
@@ -19,9 +19,12 @@ import { titleOf as imageTitle } from "./matrix/images.ts";
 import type { VerifyOptions } from "./options.ts";
 import { checkPromises } from "./promises.ts";
 import type { StepRecord } from "./step-record.ts";
-import { openService } from "./service.ts";
 import { Shell } from "./shell.ts";
 import { bootSeconds, loginPrompt, watchTestdrive } from "./testdrive.ts";
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
+import { readReady, readyFile, type Ready } from "../launch/ready-file.ts";
 
 type Template = Catalogue["sets"][number]["templates"][number];
 
@@ -168,4 +171,32 @@ async function bootAndCheck(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The first start also builds Tiny Linux, and installs missing packages on the host. */
+const startSeconds = 900;
+const lookEveryMs = 200;
+
+type VerifiedService = AsyncDisposable & { ready: Ready };
+
+/** Uses the service that runs in the state directory, or starts one and stops it at the end. */
+async function openService(state: string, options: readonly string[]): Promise<VerifiedService> {
+  const running = existsSync(readyFile(state)) ? readReady(state) : undefined;
+  if (running) return { ready: running, [Symbol.asyncDispose]: async () => {} };
+  const port = options.includes("--port") ? [] : ["--port", String(await freePort())];
+  const args = ["scripts/start.mjs", "--state", state, ...port, ...options];
+  const child = spawn(process.execPath, args, { cwd: projectRoot, stdio: ["ignore", "inherit", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.on("error", () => resolve()).on("close", () => resolve()));
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  const until = Date.now() + startSeconds * 1000;
+  while (Date.now() < until && child.exitCode === null && child.signalCode === null) {
+    const ready = readReady(state);
+    if (ready) return { ready, [Symbol.asyncDispose]: stop };
+    await sleep(lookEveryMs);
+  }
+  await stop();
+  throw new Complaint("The service did not start.");
 }
