@@ -1,6 +1,6 @@
 /** The packages that Kiln's solver chooses, compared with apt's. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { evr } from "#lib/contract/index";
 import { importedParts } from "#lib/solver/import";
 import type { Job } from "#lib/solver/job";
@@ -9,8 +9,8 @@ import { moduleFile } from "../../scripts/solver/places.ts";
 import { type Figure, verdict } from "../figure.ts";
 import { packageIndexes } from "../software/debian.ts";
 import { median, percentile } from "../statistics.ts";
-import { EmptyApt } from "./apt.ts";
 import { seededSelections } from "./selections.ts";
+import { join } from "node:path";
 
 const selections = 200;
 const leastShare = 0.75;
@@ -83,4 +83,39 @@ function differenceOf(chosen: readonly string[], ours: Set<string> | undefined, 
     [...names].slice(0, 6).join(" "),
   );
   return `${chosen.join(", ")}: only Kiln ${more || "-"}; only apt ${less || "-"}`;
+}
+
+/** The packages that this machine's apt would install on an empty machine. */
+
+class EmptyApt {
+  readonly #options: string[];
+
+  /** @param folder an empty folder for the state and the cache */
+  constructor(folder: string) {
+    const status = join(folder, "status");
+    writeFileSync(status, "");
+    const options = {
+      "Dir::State::status": status,
+      "Dir::State::extended_states": join(folder, "extended"),
+      "Dir::Cache::pkgcache": join(folder, "pkgcache.bin"),
+      "Dir::Cache::srcpkgcache": join(folder, "srcpkgcache.bin"),
+      "APT::Install-Recommends": "false",
+      "APT::Sandbox::User": "root",
+    };
+    this.#options = Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
+    // A simulation reads this cache, but does not write one.
+    this.#run("apt-cache", ["gencaches"]);
+  }
+
+  /** `name=version` of all packages. Undefined if apt refuses. */
+  install(wanted: readonly string[]): Set<string> | undefined {
+    const { status, stdout } = this.#run("apt-get", ["--simulate", "-qq", "install", ...wanted]);
+    if (status !== 0) return undefined;
+    const lines = stdout.matchAll(/^Inst (\S+?)(?::\S+)? \((\S+) /gm);
+    return new Set([...lines].map(([, name = "", version = ""]) => `${name}=${version}`));
+  }
+
+  #run(program: string, words: string[]) {
+    return spawnSync(program, [...this.#options, ...words], { encoding: "utf8", maxBuffer: 1 << 28 });
+  }
 }
