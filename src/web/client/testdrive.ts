@@ -1,7 +1,6 @@
 import { startOf, type TestdriveStatus } from "../pages/testdrive/status.ts";
 import { Console } from "./console.ts";
 import { serveChoice } from "./choice.ts";
-import { sessionAt } from "./session.ts";
 import { typeFrom, Typist } from "./typing.ts";
 import { clock, wordsFor, type ConsoleState } from "./words.ts";
 
@@ -188,3 +187,34 @@ function setText(id: string, text: string): void {
   const place = element(id);
   if (place.textContent !== text) place.textContent = text;
 }
+
+/** The testdrive session of this page. */
+interface Session {
+  /** Undefined while the service cannot be reached. */
+  status: () => Promise<TestdriveStatus | undefined>;
+  stop: () => Promise<TestdriveStatus | undefined>;
+  socketUrl: URL;
+}
+
+function sessionAt(location: Location): Session {
+  const base = `${location.origin}${location.pathname.replace(/\/+$/, "")}`;
+  return {
+    status: () => request(`${base}/state`, "GET"),
+    stop: () => request(`${base}/stop`, "POST"),
+    socketUrl: new URL(`${base.replace(/^http/, "ws")}/socket`),
+  };
+}
+
+async function request(url: string, method: string): Promise<TestdriveStatus | undefined> {
+  try {
+    const answer = await fetch(url, { method, signal: AbortSignal.timeout(10_000) });
+    const status: unknown = await answer.json();
+    return answer.ok && isStatus(status) ? status : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A proxy may have answered instead of our server. */
+const isStatus = (given: unknown): given is TestdriveStatus =>
+  typeof given === "object" && given !== null && "state" in given && "secondsLeft" in given;

@@ -4,7 +4,7 @@ import { listAround } from "#storage/appliance-list";
 import type { SharedAppliance } from "#storage/shares";
 import { factory, type WebEnv } from "../../factory.ts";
 import { page } from "../../page.tsx";
-import { ButtonLink } from "../../parts/button.tsx";
+import { ButtonLink, ActionButton } from "../../parts/button.tsx";
 import { Content } from "../../parts/column.tsx";
 import { FaultsOf } from "../../parts/form.tsx";
 import { Pager } from "../../parts/pager.tsx";
@@ -16,7 +16,10 @@ import { addressOf, askedOf, isFiltered, type Asked } from "./asked.ts";
 import { ChosenBar, chosenForm, chosenPath } from "./chosen.tsx";
 import { ListFilter } from "./list-filter.tsx";
 import { ApplianceRow } from "./row.tsx";
-import { SharedRow } from "./shared-row.tsx";
+import { Picture } from "../../parts/picture.tsx";
+import { State } from "../../parts/state.tsx";
+import { pictureOf } from "../appliance/pictures.ts";
+import { applianceAt } from "../appliance/with-appliance.ts";
 
 /** With more, names of 200 random letters would make the page heavier than 35 kB. */
 const perPage = 30;
@@ -145,3 +148,37 @@ const Nothing = ({ asked }: { asked: Asked }) => {
     </Empty>
   );
 };
+
+/** An appliance that another account shares. It can be viewed and cloned. */
+const SharedRow = ({ appliance, base }: { appliance: SharedAppliance; base: string }) => (
+  <li>
+    <span></span>
+    <Picture src={pictureOf(appliance)} look="small" />
+    <div>
+      <h3>
+        <a href={applianceAt(appliance.id)}>{appliance.name}</a>
+      </h3>
+      <p class="sub">
+        {appliance.version} · {base}, {appliance.arch}
+      </p>
+    </div>
+    <div class="at">
+      <State icon="eye">You can view and clone</State>
+    </div>
+    <div class="at">
+      <span class="small-text">by {appliance.owner}</span>
+    </div>
+    <div class="quick">
+      <ActionButton
+        action="/appliances"
+        fields={{ clone_from: appliance.id, arch: appliance.arch }}
+        once
+        look="small"
+        icon="copy"
+        about={`: ${appliance.name}`}
+      >
+        <span class="words">Clone</span>
+      </ActionButton>
+    </div>
+  </li>
+);

@@ -11,10 +11,9 @@ import { Moment } from "../../../parts/moment.tsx";
 import { useRefused } from "../../../parts/form.tsx";
 import { Facts } from "../../../parts/panel.tsx";
 import { TypeBadge } from "../../../parts/state.tsx";
-import { duration, size } from "../../../parts/words.ts";
+import { duration, size, counted } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
 import { Checks, ChecksMark } from "./checks.tsx";
-import { Services } from "./services.tsx";
 import { seedForm, SeededTestdrive, testdrivesPath } from "./seeded.tsx";
 import { logAt, nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
@@ -22,6 +21,7 @@ import { isAttested, RebuildMark, Rebuilds } from "./rebuilds.tsx";
 import { StageTimes } from "./stages.tsx";
 import { Advisories } from "./advisories.tsx";
 import { Updates, UpdatesLink } from "./updates.tsx";
+import { Table } from "../../../parts/table.tsx";
 
 interface ImageProps {
   build: Build;
@@ -193,3 +193,26 @@ export const DeleteBuild = ({ build, seen }: ImageProps) => (
     Its image, its log and its bills of materials are deleted with it. This cannot be undone.
   </Confirm>
 );
+
+/** The services that start when the image boots, and their packages. Nothing if they are unknown. */
+const Services = ({ build, seen: { updates, services } }: { build: Build; seen: Builds }) => {
+  if (updates?.build.id !== build.id || services.length === 0) return null;
+  const count = services.reduce((sum, { units }) => sum + units.length, 0);
+  return (
+    <details class="use">
+      <summary>{counted(count, "service starts", "services start")} at boot</summary>
+      <Table label={`Services of ${nameOf(build)} that start at boot`} isCards columns={["Package", "Starts"]}>
+        {services.map(({ name, units }) => (
+          <tr>
+            <th scope="row" class="breaks">
+              {name}
+            </th>
+            <td data-label="Starts" class="breaks mono">
+              {units.join(", ")}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </details>
+  );
+};

@@ -19,8 +19,29 @@ import type { ListOf } from "./lists.ts";
 import { pictureActions, Pictures } from "./pictures.tsx";
 import { sections, type Section } from "./sections.ts";
 import { settingsFor, type Setting } from "./settings.ts";
-import { solve } from "./solve.ts";
 import { SectionForm, SectionPage } from "./view.tsx";
+import { errorPage } from "../../../error-page.tsx";
+
+const Solution = z.object({ path: z.string(), value: z.string() });
+
+/** The button of a problem that one setting solves. */
+const solve = factory.createApp().post(`${applianceRoute}/configuration/solve`, (c) =>
+  submit(c, {
+    fields: Solution,
+    again: (c) => errorPage(c, { status: 422, message: c.var.given?.fault ?? "This setting cannot be changed here." }),
+    act: async ({ path, value }) => {
+      const { db, account, appliance } = c.var;
+      const section = sections.find(({ settings }) => settings.some(({ name }) => name === path));
+      const settings = section?.settings.filter(({ name }) => name === path) ?? [];
+      const { change, faults } = changeOf(settings, { values: { [path]: value }, all: () => [] });
+      if (!section) throw wrongValues([{ path, why: "is not a setting" }]);
+      if (faults.length > 0) throw wrongValues(faults);
+      await changeConfiguration({ env: c.env, db }, { accountId: account.id, appliance }, { change });
+      const to = applianceAt(appliance.id, `configuration/${section.path}`);
+      return { to, result: { text: `${section.title}: saved.` } };
+    },
+  }),
+);
 
 const route = `${applianceRoute}/configuration`;
 

@@ -2,7 +2,7 @@ import type { SharingWarnings } from "#domain/appliances/sharing-warnings";
 import type { ShownChannel } from "#domain/channels/channels";
 import type { Schematic } from "#domain/schematics/schematic";
 import { compareVersions } from "#domain/version";
-import { ActionButton, Button } from "../../../parts/button.tsx";
+import { ActionButton, Button, CopyButton } from "../../../parts/button.tsx";
 import { Confirm } from "../../../parts/dialog.tsx";
 import { Field, TextArea } from "../../../parts/field.tsx";
 import { Form, Hidden } from "../../../parts/form.tsx";
@@ -10,9 +10,9 @@ import { Icon } from "../../../parts/icon.tsx";
 import { Notice } from "../../../parts/notice.tsx";
 import { Empty, Facts, Panel } from "../../../parts/panel.tsx";
 import { Channels } from "./channels.tsx";
-import { SchematicPanel } from "./schematic.tsx";
 import type { Taken } from "./taken.ts";
 import { applianceAt } from "../with-appliance.ts";
+import { contentAddress } from "#documents/schematic";
 
 /** The content of the page below the head. */
 export interface Shared {
@@ -192,3 +192,26 @@ const Readers = ({ seen: { applianceId, readers } }: { seen: Shared }) => {
     </Panel>
   );
 };
+
+/** The content address of an appliance that was made from a schematic. */
+const SchematicPanel = ({ schematic, baseUrl }: { schematic: Schematic; baseUrl: string }) => (
+  <Panel id="schematic" title="Address of its definition" look="stack">
+    <p class="quiet">
+      With your key, this address builds the image and leads to it. It ends when you change the appliance.
+    </p>
+    <div class="row">
+      <span class="breaks mono small-text" id="content-address">
+        {baseUrl + contentAddress(schematic)}
+      </span>
+      <CopyButton of="content-address" words="Copy" look="small plain" about="the address of the definition" />
+    </div>
+    {schematic.days.length > 0 && (
+      <p class="sub">
+        Instead of <code>current</code>, use a day:{" "}
+        {schematic.days.map(({ from, to }) => periodOf(from, to)).join(", ")}.
+      </p>
+    )}
+  </Panel>
+);
+
+const periodOf = (from: string, to: string): string => (from === to ? from : `${from} to ${to}`);
