@@ -3,9 +3,8 @@
 import "./runtime/globals.ts";
 // oxlint-disable-next-line import/no-unassigned-import -- it adds globals
 import "./runtime/workerd.ts";
-import { planOf } from "./plan.ts";
+import { planOf, shrink } from "./plan.ts";
 import { Service } from "./runtime/service.ts";
-import { shrink } from "./shrink.ts";
 import type { Order, Outcome, Report, Step } from "./report.ts";
 import { World } from "./world.ts";
 

@@ -1,7 +1,30 @@
+import { signedIn } from "../../support/client.ts";
+import { createBuild } from "../../support/factories.ts";
 import { refused, type Row } from "./row.ts";
+import type { Sample } from "./sample.ts";
 
 const manifest = "/appliances/{appliance}/software/manifest";
 const file = "/appliances/{appliance}/image_files";
+const rebuilds = "/builds/{build}/rebuilds";
+const checkRuns = "/builds/{build}/checks";
+
+/** An image whose rebuild waits. */
+const withRebuild = async ({ ids }: Sample): Promise<Sample> => {
+  const tux = await signedIn();
+  const { buildId } = await createBuild(tux);
+  await tux.post(`/builds/${buildId}/rebuilds`);
+  return { tux, ids: { ...ids, build: buildId } };
+};
+
+/** A build whose appliance has a check. */
+const withChecks = async ({ ids }: Sample): Promise<Sample> => {
+  const tux = await signedIn();
+  const { applianceId, buildId } = await createBuild(tux);
+  const configuration = { checks: [{ kind: "login" }] };
+  await tux.put(`/appliances/${applianceId}/configuration`, JSON.stringify({ configuration }), "application/json");
+  await tux.post(`/builds/${buildId}/checks`);
+  return { tux, ids: { ...ids, build: buildId } };
+};
 
 export const images: readonly Row[] = [
   {
@@ -39,5 +62,40 @@ export const images: readonly Row[] = [
       refused(`${file}?build_id={bootable}&path=/etc/hostname`, "invalid_build_id"),
       refused(`${file}?build_id={build}&path=/no/such/file`, "invalid_path"),
     ],
+  },
+  {
+    call: "GET /builds/{build_id}/rebuilds",
+    path: rebuilds,
+    answer: "rebuilds",
+    foreign: "invalid_build_id",
+  },
+  {
+    call: "POST /builds/{build_id}/rebuilds",
+    path: rebuilds,
+    answer: "rebuild",
+    foreign: "invalid_build_id",
+    fresh: withRebuild,
+  },
+  {
+    call: "DELETE /builds/{build_id}/rebuilds",
+    path: rebuilds,
+    answer: "success",
+    foreign: "invalid_build_id",
+    fresh: withRebuild,
+  },
+  {
+    call: "GET /builds/{build_id}/checks",
+    path: checkRuns,
+    answer: "check_runs",
+    foreign: "invalid_build_id",
+    fresh: withChecks,
+  },
+  {
+    call: "POST /builds/{build_id}/checks",
+    path: checkRuns,
+    answer: "check_run",
+    foreign: "invalid_build_id",
+    fresh: withChecks,
+    refused: [refused(checkRuns, "build_not_found")],
   },
 ];

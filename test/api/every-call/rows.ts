@@ -3,7 +3,6 @@ import { applianceRepositories } from "./appliance-repositories.ts";
 import { appliances } from "./appliances.ts";
 import { builds } from "./builds.ts";
 import { channels } from "./channels.ts";
-import { checks } from "./checks.ts";
 import { configuration } from "./configuration.ts";
 import { contents } from "./contents.ts";
 import { definitions } from "./definitions.ts";
@@ -12,7 +11,6 @@ import { gallery } from "./gallery.ts";
 import { general } from "./general.ts";
 import { images } from "./images.ts";
 import { modifiedFiles } from "./modified-files.ts";
-import { rebuilds } from "./rebuilds.ts";
 import { repositories } from "./repositories.ts";
 import { sessions } from "./sessions.ts";
 import { software } from "./software.ts";
@@ -34,8 +32,6 @@ export const rows: readonly Row[] = [
   ...contents,
   ...builds,
   ...images,
-  ...rebuilds,
-  ...checks,
   ...vex,
   ...testdrives,
   ...modifiedFiles,
