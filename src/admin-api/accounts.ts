@@ -15,6 +15,7 @@ import { deleteSessions, listSessions } from "#storage/sessions";
 import { listTokens } from "#storage/tokens";
 import type { Database } from "#storage/db";
 import { factory, type AdminEnv } from "#admin-api/factory";
+import { revokeTokenOfAnyone } from "#domain/accounts/tokens";
 
 const LockRequest = z.object({ locked: z.boolean() });
 const OperatorRequest = z.object({ operator: z.boolean() });
@@ -124,3 +125,16 @@ async function getAccount(db: Database, name: string) {
   if (!account) throw new Refusal("invalid_username", { message: `There is no account ${name}.` });
   return account;
 }
+
+const idRule = "A token's id must be a number, as tokens list shows it.";
+const TokenId = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, idRule)
+  .transform(Number);
+
+export const tokens = factory.createApp().delete("/:id", async (c) => {
+  const id = TokenId.parse(c.req.param("id"));
+  const db = audited(c.var.db, { event: "token.revoked", actor: "operator", detail: { token_id: id } });
+  await revokeTokenOfAnyone({ env: c.env, db }, id);
+  return c.json({ revoked: id });
+});

@@ -6,7 +6,7 @@ import { Refusal } from "#domain/refusal";
 import { sameSecret } from "#domain/secrets";
 import { clientAddress } from "#http/client-address";
 import { BodyFault, causeOf } from "#http/request-body";
-import { accounts } from "#admin-api/accounts";
+import { accounts, tokens } from "#admin-api/accounts";
 import { advisories } from "#admin-api/advisories";
 import { agents } from "#admin-api/agents";
 import { audit, audited } from "#admin-api/audit";
@@ -17,7 +17,6 @@ import { operation } from "#admin-api/operation";
 import { queue } from "#admin-api/queue";
 import { repositoryFiles } from "#admin-api/repository-files";
 import { switches } from "#admin-api/switches";
-import { tokens } from "#admin-api/tokens";
 import { logFailure } from "#log/log";
 
 /** JSON for the operator, protected by ADMIN_SECRET. scripts/admin.ts and the launcher are its clients. */

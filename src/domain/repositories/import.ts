@@ -14,7 +14,6 @@ import { contentsOf, removeUnshown } from "#domain/repositories/contents";
 import { ImportTookTooLong } from "#domain/repositories/packages";
 import { stageParts } from "#domain/repositories/staging";
 import type { FrozenKey } from "#lib/contract/index";
-import { snapshotUrl } from "#domain/repositories/snapshot";
 import { parseAptAddress } from "#lib/repodata/apt-address";
 import { packageTypeOfBase, packageTypeOfRepository } from "#model/catalogue";
 import type { ImportProgress } from "#model/import-progress";
@@ -30,7 +29,7 @@ import type { Database } from "#storage/db";
 import { listKeysOfAccount } from "#storage/gpg-keys";
 import { releaseImport } from "#storage/imports";
 import { beginImport, confirmRevision, failImport, noteProgress, switchRevision } from "#storage/import-states";
-import { findRepository, type StoredRepository } from "#storage/repositories";
+import { findRepository, type StoredRepository, type Repository } from "#storage/repositories";
 
 interface Import {
   env: Env;
@@ -223,3 +222,23 @@ function problemOf(error: unknown): string | undefined {
   );
   return isTheirs && error instanceof Error ? error.message.slice(0, 500) : undefined;
 }
+
+/**
+ * The URL at which the packages of this index stay available for a while after the repository has changed. Null if its
+ * catalogue names none.
+ */
+function snapshotUrl(
+  { snapshots }: Pick<Repository, "snapshots">,
+  { distributions }: Pick<OpenedRepository, "distributions">,
+): string | null {
+  if (snapshots === null) return null;
+  const pattern = new RegExp(snapshots.cpeId);
+  for (const { cpeId = "" } of distributions) {
+    const name = pattern.exec(cpeId)?.[1];
+    if (name !== undefined && isSafe(name)) return snapshots.url.replaceAll("$snapshot", () => name);
+  }
+  return null;
+}
+
+/** The index comes from a mirror, so the snapshot's name must be a single path segment. */
+const isSafe = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);

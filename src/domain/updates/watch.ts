@@ -5,7 +5,6 @@ import { readOnlyMode } from "#domain/service-settings";
 import { compareImage, contentsOf } from "#domain/updates/of-build";
 import { announceOutdated } from "#domain/updates/announce";
 import { announceAdvisories } from "#domain/updates/announce-advisories";
-import { watchedImagesOf } from "#domain/updates/watched";
 import { rest } from "#lib/loop/pace";
 import { logFailure } from "#log/log";
 import { feedsVersion, listFeeds } from "#storage/advisories";
@@ -14,6 +13,8 @@ import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { forgetOtherUpdates, listImageUpdates, type ImageUpdatesRow } from "#storage/image-updates";
 import { saveNextLook, takeDueWatches, type Watch } from "#storage/watches";
+import { findNewestImage, listBuildsById, listBuildsOfVersion } from "#storage/builds-of-appliance";
+import { listChannels } from "#storage/channels";
 
 /** When it looks again if it could not. */
 const retryMs = 60 * 60_000;
@@ -81,3 +82,23 @@ async function updatesOfAll(db: Database, images: readonly Build[]): Promise<Map
   const ids = images.map(({ id }) => id);
   return new Map((await listImageUpdates(db, ids)).map((row) => [row.buildId, row]));
 }
+
+/** The images of an appliance that someone may be using: those of the newest version, and those in channels. */
+interface WatchedImages {
+  newest: Build[];
+  inChannels: Build[];
+}
+
+async function watchedImagesOf(db: Database, applianceId: number): Promise<WatchedImages> {
+  const [image, channels] = await Promise.all([findNewestImage(db, applianceId), listChannels(db, applianceId)]);
+  const ids = channels.flatMap(({ formats }) => (formats ?? []).map(({ buildId }) => buildId));
+  const [ofVersion, inChannels] = await Promise.all([
+    image ? listBuildsOfVersion(db, applianceId, image.version) : [],
+    listBuildsById(db, ids),
+  ]);
+  const newest = ofVersion.filter(hasImage);
+  const isNew = ({ id }: Build) => !newest.some((build) => build.id === id);
+  return { newest, inChannels: inChannels.filter((build) => hasImage(build) && isNew(build)) };
+}
+
+const hasImage = ({ status, expiredAt }: Build): boolean => status === "finished" && expiredAt === null;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { fileSystems } from "./file-systems.ts";
 import { Arch, BuilderRootName, ImageType, Machines, PackageType, Sha256 } from "./image-type.ts";
+import { RequestId } from "./request-id.ts";
 
 /** How often an agent reports a build. The lease survives two lost heartbeats; then another agent gets the build. */
 export const heartbeatEveryMs = 10_000;
@@ -129,3 +130,13 @@ export type AgentNotice = z.infer<typeof AgentNotice>;
  * within that many seconds, because all other agents may have lost theirs, too.
  */
 export const redialHeader = "x-kiln-redial-seconds";
+
+/**
+ * A message in the queue. It only wakes agents up: an agent claims the next work that it can do, not this id. The Build or
+ * Testdrive object has the true state, so a stale or repeated message is harmless.
+ */
+export const Job = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("build"), buildId: z.int().positive(), requestId: RequestId.optional() }),
+  z.object({ kind: z.literal("testdrive"), testdriveId: z.int().positive(), requestId: RequestId.optional() }),
+]);
+export type Job = z.infer<typeof Job>;

@@ -15,7 +15,6 @@ export * from "./image-format.ts";
 export * from "./image-formats.ts";
 export * from "./image-type.ts";
 export * from "./image-use.ts";
-export * from "./job.ts";
 export * from "./machine-identity.ts";
 export * from "./modified-files.ts";
 export * from "./outside.ts";

@@ -4,26 +4,23 @@ import { autostartPart } from "#lib/kiwi/autostarts";
 import { bootPart } from "#lib/kiwi/boot";
 import { configScript } from "#lib/kiwi/config-script";
 import { databasePart } from "#lib/kiwi/databases";
-import { debianEndPart, debianFunctions, debianPart } from "#lib/kiwi/debian";
+import { debianEndPart, debianFunctions, debianPart, secureBootFunctions, secureBootPart } from "#lib/kiwi/debian";
 import { kiwiDescription } from "#lib/kiwi/description";
 import { diskEncryptionPart } from "#lib/kiwi/disk-encryption";
 import { eulaPart } from "#lib/kiwi/eulas";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { firstBootFunctions, firstBootPart, hasCloudInit } from "#lib/kiwi/first-boot";
 import { firewallPart } from "#lib/kiwi/firewall";
-import { identityPart } from "#lib/kiwi/identity";
+import { identityPart, productFunctions, productPart } from "#lib/kiwi/identity";
 import { localePart } from "#lib/kiwi/locale";
 import { loginPart } from "#lib/kiwi/login";
 import { machineIdentityPart } from "#lib/kiwi/machine-identity";
 import { machineRepositoryPart } from "#lib/kiwi/machine-repository";
 import { networkPart } from "#lib/kiwi/network";
 import { notesPart } from "#lib/kiwi/notes";
-import { overlayPart } from "#lib/kiwi/overlay";
-import { productFunctions, productPart } from "#lib/kiwi/product";
-import { secureBootFunctions, secureBootPart } from "#lib/kiwi/secure-boot";
-import { joinParts, staging, type Part } from "#lib/kiwi/part";
+import { joinParts, staging, staged, type Part } from "#lib/kiwi/part";
 import { partitionsPart } from "#lib/kiwi/partitions";
-import { withInterpreter } from "#lib/kiwi/shell";
+import { withInterpreter, shellCommand } from "#lib/kiwi/shell";
 
 /** Every text file of the KIWI description, by path. The appliance's own files are placed after the generated ones. */
 export function descriptionFiles(facts: ImageFacts): Record<string, string> {
@@ -74,3 +71,13 @@ function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): P
   if (!build.enabled || build.script.trim() === "") return {};
   return { files: { [`${staging}/build-script`]: withInterpreter(build.script) }, commands: ["run_build_script"] };
 }
+
+/**
+ * The appliance's own files. config.sh copies them into place inside the image: a folder may be a link there, and the names of
+ * the owners are known only there.
+ */
+const overlayPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
+  commands: overlay.map(({ path, mode, owner, group, blobId }) =>
+    shellCommand("place", `${staged}/contents/${blobId}`, path, mode.toString(8).padStart(4, "0"), owner, group),
+  ),
+});

@@ -1,6 +1,6 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, type Part } from "#lib/kiwi/part";
-import { shellQuote } from "#lib/kiwi/shell";
+import { shellQuote, shellCommand } from "#lib/kiwi/shell";
 
 /** /etc/kiln-release, for users and scripts in the image, and the installation profile at the path where AutoYaST looks. */
 export const identityPart = ({ title, version, description, website, scripts }: IdentityFacts): Part => ({
@@ -16,3 +16,16 @@ export const identityPart = ({ title, version, description, website, scripts }: 
 });
 
 type IdentityFacts = Pick<ImageFacts, "title" | "version" | "description" | "website" | "scripts">;
+
+/** Marks the installed product that is the system itself, as an installer does. zypper and registration tools need it. */
+export const productPart = ({ product }: Pick<ImageFacts, "product">): Part =>
+  product === undefined ? {} : { commands: [shellCommand("set_base_product", product)] };
+
+/** Functions of config.sh. */
+export const productFunctions = String.raw`
+set_base_product() {
+  if [ -e "/etc/products.d/$1.prod" ]; then ln -sfn "$1.prod" /etc/products.d/baseproduct
+  else note "the image has no product $1: no package of it is installed"
+  fi
+}
+`;

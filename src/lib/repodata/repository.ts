@@ -2,17 +2,16 @@ import { hexDigest, verified } from "./checksum.ts";
 import { type OtherDecompressor, decompressed } from "./decompress.ts";
 import { type DebRequest, openDeb } from "./deb.ts";
 import { RepodataFault } from "./fault.ts";
-import { hintedKeys } from "./hinted-keys.ts";
 import { type InflationLimits, atMost, inflationGuard, metadataInflation } from "./limits.ts";
 import type { Download, OpenedRepository, RepositoryPart } from "./opened-repository.ts";
 import { maxRepomdBytes, pickPart, readRepomd } from "./repomd.ts";
 import {
-  type Signer,
-  type SigningKey,
   maxKeyBytes,
   maxSignatureBytes,
   signingKeysOf,
   verifySigner,
+  type Signer,
+  type SigningKey,
 } from "./signature.ts";
 import { readAtMost } from "./streams.ts";
 import {
@@ -151,4 +150,39 @@ async function yast2Patterns(content: Content, download: Download): Promise<Repo
   if (!body) throw missingFile(list.path);
   const names = await readAtMost(body.pipeThrough(verified(list.checksum, list.path)), maxPatternListBytes, list.path);
   return patternFiles(content, names);
+}
+
+const maxHints = 8;
+
+/**
+ * Fetches the keys that a signed index names in addition to its signer's. openSUSE names such keys, because its packages come
+ * from several vendors. Like libzypp, reads `<tags><content>gpg-pubkey-39db7c82-5847eb1f.asc?fpr=22C07B…</content>` as a file at the
+ * repository's root. Uses only the key with that fingerprint, and ignores a hint to a missing file.
+ *
+ * @param content the index's `<content>` words
+ */
+async function hintedKeys(
+  content: readonly string[],
+  fetchKey: (path: string) => Promise<Uint8Array | undefined>,
+): Promise<SigningKey[]> {
+  const hints = content.flatMap((word) => {
+    const [, path, fingerprint] =
+      /^(gpg-pubkey-[0-9a-f]{8}-[0-9a-f]{8}\.asc)\?fpr=([0-9a-f]{40,64})$/i.exec(word) ?? [];
+    return path && fingerprint ? [{ path, fingerprint: fingerprint.toLowerCase() }] : [];
+  });
+  const found = await Promise.all(
+    hints.slice(0, maxHints).map(async ({ path, fingerprint }) => {
+      const keys = await keysOf(await fetchKey(path));
+      return keys.filter((key) => key.fingerprint === fingerprint);
+    }),
+  );
+  return found.flat();
+}
+
+async function keysOf(bytes: Uint8Array | undefined): Promise<SigningKey[]> {
+  if (!bytes) return [];
+  return await signingKeysOf(bytes).catch((error: unknown) => {
+    if (error instanceof RepodataFault) return [];
+    throw error;
+  });
 }
