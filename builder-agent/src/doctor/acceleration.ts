@@ -35,7 +35,7 @@ export async function judgeAccel(config: Pick<Config, "accel" | "stateDir">): Pr
 /** Checked once per process and state directory, because sessions start at the same time and the answer does not change. */
 const known = new Map<string, Promise<AccelVerdict>>();
 
-/** Exported for its test. The result of `boot` is stored, because it takes 10 s if no kernel boots. */
+/** Exported for its test. The result of `boot` is stored, because it takes seconds if no kernel boots. */
 export async function judgeKvm(
   stateDir: string,
   { device, boot }: { device: string; boot: () => Promise<ProbeResult> },

@@ -6,26 +6,45 @@ import { qemuProgram } from "../testdrive/session-sandbox.ts";
 import { probeKernel, probeOutput } from "./probe-kernel.ts";
 import { scratchDir } from "./doctor-dir.ts";
 
-const probeLimitMs = 10_000;
+export interface ProbeLimits {
+  /** Processor time, which does not depend on other programs. */
+  processorSeconds: number;
+  /** Elapsed time, for a machine that only waits. */
+  seconds: number;
+}
+
+/**
+ * A kernel that boots needs less than 0.2 s of a processor. Where KVM does not work, QEMU often uses a whole processor until
+ * it is killed.
+ */
+const usualLimits: Record<Accel, ProbeLimits> = {
+  kvm: { processorSeconds: 2, seconds: 20 },
+  tcg: { processorSeconds: 10, seconds: 60 },
+};
 
 export type ProbeResult = { booted: true; ms: number } | { booted: false; why: string };
 
 /** Boots the probe kernel with that accelerator. If only QEMU and its firmware start, that proves nothing. */
-export async function bootProbe(accel: Accel, stateDir: string, limitMs = probeLimitMs): Promise<ProbeResult> {
+export async function bootProbe(
+  accel: Accel,
+  stateDir: string,
+  { processorSeconds, seconds } = usualLimits[accel],
+): Promise<ProbeResult> {
   await using dir = await scratchDir(stateDir);
   const sector = `${dir.path}/probe.img`;
   await writeFile(sector, probeKernel());
   const medium = { driver: "raw", "node-name": "probe", "read-only": true, file: { driver: "file", filename: sector } };
   const startedAt = performance.now();
   const child = spawn(
-    qemuProgram,
+    "prlimit",
     [
+      [`--cpu=${processorSeconds}`, "--", qemuProgram],
       ["-nodefaults", "-no-user-config", "-machine", "pc", "-display", "none", "-nic", "none", "-m", "64M"],
       accelArguments(accel),
       ["-blockdev", JSON.stringify(medium), "-device", "floppy,drive=probe", "-boot", "order=a,menu=off"],
       ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
     ].flat(),
-    { cwd: dir.path, stdio: ["ignore", "pipe", "pipe"], timeout: limitMs, killSignal: "SIGKILL" },
+    { cwd: dir.path, stdio: ["ignore", "pipe", "pipe"], timeout: seconds * 1000, killSignal: "SIGKILL" },
   );
   let said = "";
   let complaint = "";
