@@ -145,7 +145,7 @@ it("a signed statement that is no provenance, and a file that is none", async ()
 it("a changed frozen input", async () => {
   const other = text.replace("Kiosk", "Mine");
   files.set("/published/12/input.json", other);
-  const line = `The service gives another frozen input than the provenance names: its SHA-256 is ${sha256(other)} instead of ${sha256(text)}.`;
+  const line = `The frozen input from the service is not the one in the provenance: its SHA-256 is ${sha256(other)}, not ${sha256(text)}.`;
 
   expect(await ofService()).toEqual([6, line]);
 });
@@ -168,7 +168,7 @@ it("says which input the service does not give out", async () => {
 
   expect(await ofService()).toEqual([
     4,
-    "The image is not in the gallery of the service, so it does not give out its frozen input.",
+    "The image is not in the gallery of the service, so its frozen input cannot be downloaded.",
   ]);
 });
 

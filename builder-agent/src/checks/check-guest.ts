@@ -180,7 +180,7 @@ export class GuestChecks implements Disposable {
   }
 }
 
-const unknown: CheckResult = { outcome: "not_run", seen: "This is not known.", seconds: 0 };
+const unknown: CheckResult = { outcome: "not_run", seen: "This could not be checked.", seconds: 0 };
 
 const hasPassed = ({ outcome }: CheckResult): boolean => outcome === "passed";
 

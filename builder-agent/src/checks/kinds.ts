@@ -58,7 +58,8 @@ export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
     look: async (_, guest) => {
       const { failedUnits, showsUnits } = guest.console;
       if (failedUnits.length > 0) return failed(guest, failedUnits.join(" "));
-      if (!showsUnits) return notRun("The messages of systemd are not on the serial console, so this is not known.");
+      if (!showsUnits)
+        return notRun("The serial console shows no messages of systemd, so a failed unit would not be seen.");
       return ifBooted(guest, "No unit failed.");
     },
   },
@@ -125,7 +126,9 @@ const failed = ({ isOff }: Guest, seen: string): Seen => ({
 
 /** If a machine has not booted, the lack of an effect proves nothing. */
 const ifBooted = ({ loginAt }: Guest, seen: string): Seen =>
-  loginAt === undefined ? notRun("The machine did not reach its login prompt, so this is not known.") : passed(seen);
+  loginAt === undefined
+    ? notRun("The machine did not reach its login prompt, so this could not be checked.")
+    : passed(seen);
 
 const endOf = ({ console }: Guest): string =>
   console.lastLine === ""

@@ -24,7 +24,7 @@ export const restarts: Readonly<Record<RestartKind, Restart>> = {
 const shutdownSeconds = { keys: 60, button: 60 };
 /** The message if the machine reacts to neither. */
 export const staysOn =
-  "The machine did not restart: it obeyed neither Ctrl+Alt+Delete nor its power button, 60 seconds each.";
+  "The machine did not shut down within 60 seconds of Ctrl+Alt+Delete, nor within 60 seconds of its power button.";
 
 const ctrlAltDelete = ["ctrl", "alt", "delete"].map((data) => ({ type: "qcode", data }));
 

@@ -35,7 +35,7 @@ async function list(
   return refused("unreadable", tooMuch);
 }
 
-const tooMuch = "More has changed than one answer takes: ask for fewer paths.";
+const tooMuch = "There are too many changes for one answer. Request fewer paths.";
 
 async function data({ sides: { after } }: Reading, path: string): Promise<Answered> {
   const inode = await after.at(path);

@@ -40,7 +40,7 @@ export async function fetchInput(buildUrl: string, claimed: Claimed, signal: Abo
   const found = createHash("sha256").update(bytes).digest("hex");
   if (found !== claimed.input)
     throw unverified(
-      `The service gives another frozen input than the provenance names: its SHA-256 is ${found} instead of ${claimed.input}.`,
+      `The frozen input from the service is not the one in the provenance: its SHA-256 is ${found}, not ${claimed.input}.`,
     );
   const parsed = FrozenInput.safeParse(JSON.parse(bytes.toString("utf8")));
   if (!parsed.success)
@@ -50,9 +50,9 @@ export async function fetchInput(buildUrl: string, claimed: Claimed, signal: Abo
 
 function whyNoInput(cause: unknown): string {
   const status = cause instanceof RemoteRefusal ? cause.status : undefined;
-  if (status === 403) return "The publisher does not allow cloning, so nobody else gets what the image was built from.";
+  if (status === 403) return "The publisher does not allow cloning, so other users cannot download the frozen input.";
   if (status === 404)
-    return "The image is not in the gallery of the service, so it does not give out its frozen input.";
+    return "The image is not in the gallery of the service, so its frozen input cannot be downloaded.";
   return `The frozen input cannot be read: ${sentenceOf(cause)}`;
 }
 

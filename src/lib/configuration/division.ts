@@ -10,7 +10,7 @@ const isEnabled = ({ enabled }: { enabled: boolean }) => enabled;
 export const lvm = fields({
   enabled: bool("enabled", true).asked("Divide the disk", {
     page: "machine",
-    hint: "Directories such as /home and /var get a space of their own.",
+    hint: "Gives directories such as /home and /var their own space on the disk.",
   }),
   kind: oneOf("kind", divisions, "lvm")
     .inXmlWhen(() => false) // XML has exactly the elements that clients know

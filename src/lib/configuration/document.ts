@@ -165,7 +165,7 @@ const sections = {
     .unlessEmpty()
     .inXmlWhen(() => false)
     .initially([])
-    .notImported("They are about the image, and not in it."),
+    .notImported("Checks test the image. They are not part of it."),
 };
 
 const description = {
@@ -183,7 +183,7 @@ const links = {
     .unlessEmpty()
     .initially([])
     .asked("Tags", { page: "general", entered: "list", hint: "Separated by commas." })
-    .notImported("The gallery uses them, and not the image."),
+    .notImported("Only the gallery uses them."),
 };
 
 /** The part of a configuration that a row stores as JSON. Name, version and image type are separate columns. */

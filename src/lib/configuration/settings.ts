@@ -83,7 +83,7 @@ export const settings = fields({
       page: "general",
       hint: "Applies to the versions that you publish from now on.",
     })
-    .notImported("The gallery uses it, and not the image."),
+    .notImported("Only the gallery uses it."),
   publish_when: oneOf("publishWhen", publishConditions, "checked")
     .inXmlWhen(() => false) // see above
     .initially("always")
@@ -95,7 +95,7 @@ export const settings = fields({
         ["checked", "only if its images have passed the checks"],
       ],
     })
-    .notImported("The gallery uses it, and not the image."),
+    .notImported("Only the gallery uses it."),
   automatic_builds: oneOf("automaticBuilds", automaticBuilds, "security")
     .inXmlWhen(() => false) // see above
     .initially("never")
@@ -110,7 +110,7 @@ export const settings = fields({
         ["all", "for all newer versions"],
       ],
     })
-    .notImported("The service builds it, and not the image."),
+    .notImported("Only the service uses it."),
   automatic_builds_at: text("automaticBuildsAt", "sat,sun 02:00-05:00")
     .unlessEmpty()
     .inXmlWhen(() => false) // see above
@@ -120,7 +120,7 @@ export const settings = fields({
       page: "checks",
       hint: "Days and hours in UTC, such as sat,sun 02:00-05:00 or mon-fri 22:00-04:00. Empty: at any time.",
     })
-    .notImported("The service builds it, and not the image."),
+    .notImported("Only the service uses it."),
   runlevel: int("runlevel", 3)
     .range(1, 5)
     .initially(3)
