@@ -27,14 +27,14 @@ function counting() {
 
 const whole = { offset: 0, length: size };
 let last = 0;
-const somebody = () => ({ address: `192.0.2.${++last}` });
+const newReader = () => ({ address: `192.0.2.${++last}` });
 const opened = async (at: Pick<Env, "BLOBS" | "MODE">, reader?: { address: string; accountId?: number }) =>
   (await openerFor(at, reader)(key)(whole))?.body as ReadableStream<Uint8Array>;
 
 describe("a download on one machine", () => {
   it("reads no more of the blob than its reader takes", async () => {
     const at = counting();
-    const reader = (await opened(at, somebody())).getReader();
+    const reader = (await opened(at, newReader())).getReader();
     await reader.read();
     await scheduler.wait(50);
     expect(at.asked).toEqual([2 ** 19]);
@@ -43,20 +43,20 @@ describe("a download on one machine", () => {
 
   it("has exactly the bytes of its range", async () => {
     const range = { offset: partBytes - 10, length: partBytes + 20 };
-    const bytes = await new Response((await openerFor(env, somebody())(key)(range))?.body).bytes();
+    const bytes = await new Response((await openerFor(env, newReader())(key)(range))?.body).bytes();
     expect(bytes.byteLength).toBe(range.length);
     expect([bytes[9], bytes[10], bytes[partBytes + 9], bytes[partBytes + 10]]).toEqual([1, 2, 2, 3]);
   });
 
   it("never mixes two versions of a file", async () => {
-    const body = await opened(env, somebody());
+    const body = await opened(env, newReader());
     await env.BLOBS.put(key, new Uint8Array(size));
     await expect(new Response(body).bytes()).rejects.toThrow(/was replaced/);
   });
 
   it("ends if its reader takes nothing for 30 seconds", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const body = await opened(env, somebody());
+    const body = await opened(env, newReader());
     await vi.advanceTimersByTimeAsync(stalledMs);
     vi.useRealTimers();
     await expect(new Response(body).bytes()).rejects.toThrow();
@@ -64,7 +64,7 @@ describe("a download on one machine", () => {
 
   it("goes on if its reader takes something before", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const reader = (await opened(env, somebody())).getReader();
+    const reader = (await opened(env, newReader())).getReader();
     await vi.advanceTimersByTimeAsync(stalledMs - 1);
     vi.useRealTimers();
     let bytes = 0;
@@ -92,7 +92,7 @@ describe("downloads at the same time", () => {
   });
 
   it("make room when one has ended", async () => {
-    const reader = somebody();
+    const reader = newReader();
     const open = await Promise.all(Array.from({ length: most }, () => opened(env, reader)));
     await new Response(open.pop()).bytes();
     open.push(await opened(env, reader));

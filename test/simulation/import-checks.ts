@@ -114,7 +114,7 @@ export const importChecks: readonly Check[] = [
     ],
   },
   {
-    name: "a repository shows what its mirror had when somebody asked for it",
+    name: "a repository shows what its mirror had when an import was requested",
     when: "end",
     violations: (world) => {
       const newest = shown.get(world);

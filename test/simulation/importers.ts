@@ -41,7 +41,7 @@ export class Importers {
       });
   }
 
-  /** The newest revision that somebody has asked for. 0 if nobody has. */
+  /** The newest revision whose import was requested. 0 if there is none. */
   askedFor(repositoryId: number): number {
     return this.#asked.get(repositoryId) ?? 0;
   }

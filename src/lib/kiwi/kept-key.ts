@@ -37,7 +37,7 @@ new_key() {
   ask_new_passphrase
 }
 
-# A key that somebody has typed is sealed again: for a changed machine, or for one that had no keeper.
+# A key that a user has typed is sealed again, because the machine has changed or had no keeper before.
 open_again() {
   if ! has_keeper; then
     say "$no_keeper, so its disk needs the $secret."

@@ -82,7 +82,7 @@ finish_encryption() {
 }
 
 ${growPartitionFunction}
-# When sfdisk has written the partitions, udev makes the kernel read them again, unless somebody has locked the disk. The root's
+# When sfdisk has written the partitions, udev makes the kernel read them again, unless a program has locked the disk. The root's
 # partition would be gone for a moment, and cryptsetup would not find it.
 open_with_key() {
   finish_encryption || return

@@ -16,6 +16,6 @@ has_keeper() { [ -e /dev/tpmrm0 ] && [ -d /sys/firmware/efi ]; }
 wrap_key() { systemd-creds encrypt --with-key=tpm2 --tpm2-device=auto --tpm2-pcrs=$registers --name=$label "$key" "$state/sealed"; }
 unwrap_key() { systemd-creds decrypt --name=$label "$state/sealed" "$key"; }
 
-# Whatever runs after this program gets no key from the TPM, even if it is somebody else's root.
+# After this, the TPM gives the key to no other program, even if that program comes from a different root file system.
 close_keeper() { ! has_keeper || echo locked | tpm2_pcrevent 15 > /dev/null; }
 `;
