@@ -850,8 +850,15 @@ CREATE TABLE `image_updates` (
 );
 --> statement-breakpoint
 CREATE INDEX `image_updates_appliance` ON `image_updates` (`appliance_id`);--> statement-breakpoint
+CREATE TABLE `watch_turns` (
+	`account_id` integer PRIMARY KEY NOT NULL,
+	`due_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `watch_turns_due` ON `watch_turns` (`due_at`);--> statement-breakpoint
 CREATE TABLE `watches` (
 	`appliance_id` integer PRIMARY KEY NOT NULL,
+	`account_id` integer NOT NULL,
 	`look_at` integer NOT NULL,
 	`automatic_state` text,
 	`automatic_from` text,
@@ -864,7 +871,7 @@ CREATE TABLE `watches` (
 	`automatic_publication` text
 );
 --> statement-breakpoint
-CREATE INDEX `watches_look` ON `watches` (`look_at`);--> statement-breakpoint
+CREATE INDEX `watches_turn` ON `watches` (`account_id`,`look_at`);--> statement-breakpoint
 CREATE TABLE `vex_statements` (
 	`appliance_id` integer NOT NULL,
 	`advisory` text NOT NULL,
@@ -951,6 +958,18 @@ END;
 --> statement-breakpoint
 CREATE TRIGGER `advisories_of_base` AFTER UPDATE OF `facts` ON `base_systems` WHEN old.facts -> 'advisories' IS NOT new.facts -> 'advisories' BEGIN
 	INSERT INTO advisory_changes (base_system) VALUES (new.name);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `watches_added` AFTER INSERT ON `watches` BEGIN
+	INSERT INTO watch_turns (account_id, due_at) VALUES (new.account_id, new.look_at) ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at WHERE excluded.due_at < due_at;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `watches_due_earlier` AFTER UPDATE OF `look_at` ON `watches` WHEN new.look_at < old.look_at BEGIN
+	UPDATE watch_turns SET due_at = new.look_at WHERE account_id = new.account_id AND due_at > new.look_at;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `watches_deleted` AFTER DELETE ON `watches` BEGIN
+	DELETE FROM watch_turns WHERE account_id = old.account_id AND NOT EXISTS (SELECT 1 FROM watches WHERE account_id = old.account_id);
 END;
 --> statement-breakpoint
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appliances', 999);

@@ -42,7 +42,8 @@ import { saveChoreSuccess } from "#storage/metrics";
 
 /** A task of the sweep. It handles one page at a time, and two runs may overlap. */
 interface Chore {
-  run(services: Services, now: number): Promise<void>;
+  /** `true`: there is more to do now, in another invocation. */
+  run(services: Services, now: number): Promise<boolean | void>;
   /**
    * Makes few calls, however much there is to do: it handles a page of keys or rows with as many statements as an empty
    * one. Such chores share a message, because a message each would cost more than their work.
@@ -102,6 +103,8 @@ export const ChoreMessage = z.object({
   chore: z.enum(chores),
   also: z.array(z.enum(chores)).default([]),
   at: z.int().positive(),
+  /** When the sweep was, if `at` is a later time: the chore continues there. */
+  since: z.int().positive().optional(),
 });
 export type ChoreMessage = z.infer<typeof ChoreMessage>;
 
@@ -117,24 +120,34 @@ const isBrief = (chore: string): boolean => choresByName[chore]?.isBrief === tru
 /** Longer than a chore takes. A chore that hangs must not stop the ones after it. */
 const longestMs = 2 * 60_000;
 
+/** How long a chore continues what one sweep requested. The next sweeps request it, too, so this also limits how many runs overlap. */
+const continuedMs = 5 * 60_000;
+
 /** Runs a chore. A failure is only logged: the next sweep repeats the chore. */
-export async function doChore(env: Env, { chore, at }: Pick<ChoreMessage, "chore" | "at">): Promise<void> {
+export async function doChore(env: Env, asked: Omit<ChoreMessage, "also">): Promise<void> {
+  const { chore } = asked;
   const isDone = new AbortController();
   const tooLong = scheduler.wait(longestMs, { signal: isDone.signal }).then(
     () => logFailure("a chore is taking too long", `it has run for ${longestMs / 60_000} minutes`, { chore }),
     () => {},
   );
-  const work = run(env, chore, at).catch((error: unknown) => logFailure("a chore failed", error, { chore }));
+  const work = run(env, asked).catch((error: unknown) => logFailure("a chore failed", error, { chore }));
   await Promise.race([work, tooLong]);
   isDone.abort();
 }
 
-async function run(env: Env, name: string, at: number): Promise<void> {
+async function run(env: Env, { chore: name, at, since = at }: Omit<ChoreMessage, "also">): Promise<void> {
   const services = { env, db: openDatabase(env.DB) };
   const chore = choresByName[name];
-  if (chore && !(chore.deletes && (await deletionPause(env)).paused)) await chore.run(services, at);
+  const isPaused = chore?.deletes && (await deletionPause(env)).paused;
+  const isMore = !isPaused && (await chore?.run(services, at)) === true;
   await saveChoreSuccess(services.db, name, new Date(at));
+  // Later in any case, so that an account whose turn it was comes after the others.
+  const next = Math.max(at + 1, Date.now());
+  if (isMore && next < since + continuedMs) await request(env, { chore: name, also: [], at: next, since });
 }
+
+const request = (env: Env, message: ChoreMessage) => env.CHORES.send(message, { contentType: "json" });
 
 /**
  * A single chore, because the order matters: the last step deletes the times of release, which the other steps need.

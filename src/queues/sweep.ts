@@ -25,15 +25,17 @@ export async function sweep(
 
 /** Runs the chores of a batch at the same time, each once even if several messages request it. */
 export async function takeChores({ messages }: MessageBatch, env: Env): Promise<void> {
-  const latest = new Map<string, number>();
+  const latest = new Map<string, Omit<ChoreMessage, "chore" | "also">>();
   for (const { id, body } of messages) {
     const message = ChoreMessage.safeParse(body);
     if (!message.success) {
       logFailure("a message is not a valid chore", message.error, { message: id });
       continue;
     }
-    const { chore, also, at } = message.data;
-    for (const one of [chore, ...also]) latest.set(one, at);
+    const { chore, also, ...times } = message.data;
+    for (const one of [chore, ...also]) latest.set(one, times);
   }
-  await Promise.all([...latest].map(([chore, at]) => forRequest(`sweep-${at}`, () => doChore(env, { chore, at }))));
+  await Promise.all(
+    [...latest].map(([chore, times]) => forRequest(`sweep-${times.at}`, () => doChore(env, { chore, ...times }))),
+  );
 }

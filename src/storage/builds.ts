@@ -229,7 +229,7 @@ export type Result = Pick<
  */
 export async function saveFinished(
   db: Database,
-  { id, applianceId, version, imageType }: Build,
+  { id, accountId, applianceId, version, imageType }: Build,
   { nextVersion, ...result }: Result & { nextVersion: string },
 ): Promise<void> {
   const waits = sql`EXISTS (SELECT 1 FROM builds WHERE id = ${id} AND ${isTaken})`;
@@ -247,7 +247,12 @@ export async function saveFinished(
       .update(appliances)
       .set({ version: nextVersion })
       .where(and(eq(appliances.id, applianceId), eq(appliances.version, version), waits)),
-    insertFrom(db, watches, { applianceId, lookAt: result.completedAt }, sql`WHERE ${waits}`).onConflictDoUpdate({
+    insertFrom(
+      db,
+      watches,
+      { applianceId, accountId, lookAt: result.completedAt },
+      sql`WHERE ${waits}`,
+    ).onConflictDoUpdate({
       target: watches.applianceId,
       set: { lookAt: result.completedAt },
     }),

@@ -1,23 +1,47 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, lte, sql } from "drizzle-orm";
 import type { PlannedBuild } from "#model/automatic-build";
 import { fromJson, type Database } from "./db.ts";
-import { watches } from "./schema.ts";
+import { watches, watchTurns } from "./schema.ts";
 
 /** When the sweep looks at the images of an appliance next, and its last automatic build. */
 export type Watch = typeof watches.$inferSelect;
 
-/** The appliances that are due, the longest overdue first. They are due again only at `again`. */
-export const takeDueWatches = (
+interface Due {
+  now: Date;
+  again: Date;
+  limit: number;
+}
+
+/**
+ * Takes appliances that are due. The accounts take turns, the one that has waited longest first, and of an account the longest
+ * overdue comes first. They are due again only at `again`. `isMore`: others may be due, too.
+ */
+export async function takeDueWatches(
   db: Database,
-  { now, again, limit }: { now: Date; again: Date; limit: number },
-): Promise<Watch[]> =>
-  db
-    .update(watches)
-    .set({ lookAt: again })
-    .where(
-      sql`appliance_id IN (SELECT appliance_id FROM watches WHERE look_at <= ${now.getTime()} ORDER BY look_at LIMIT ${limit})`,
-    )
-    .returning();
+  { now, again, limit }: Due,
+): Promise<{ due: Watch[]; isMore: boolean }> {
+  const at = now.getTime();
+  const turns = sql`SELECT account_id FROM watch_turns WHERE due_at <= ${at} ORDER BY due_at, account_id LIMIT ${limit}`;
+  const ofAccount = sql`SELECT appliance_id FROM watches
+    WHERE account_id = turn.account_id AND look_at <= ${at} ORDER BY look_at LIMIT ${limit}`;
+  const inTurns = sql`SELECT one.appliance_id FROM (${turns}) AS turn CROSS JOIN watches AS one
+    WHERE one.appliance_id IN (${ofAccount})
+    ORDER BY row_number() OVER (PARTITION BY one.account_id ORDER BY one.look_at), one.look_at LIMIT ${limit}`;
+  const nextTurn = sql`(SELECT max(${at}, min(look_at)) FROM watches WHERE watches.account_id = watch_turns.account_id)`;
+  const [due, , more] = await db.batch([
+    db
+      .update(watches)
+      .set({ lookAt: again })
+      .where(sql`appliance_id IN (${inTurns})`)
+      .returning(),
+    db
+      .update(watchTurns)
+      .set({ dueAt: nextTurn })
+      .where(sql`account_id IN (${turns})`),
+    db.select().from(watchTurns).where(lte(watchTurns.dueAt, now)).limit(1),
+  ]);
+  return { due, isMore: more.length > 0 };
+}
 
 /** Sets when the sweep looks again, unless another change has set it since the appliance was taken. */
 export async function saveNextLook(db: Database, { applianceId, lookAt: taken }: Watch, next: Date): Promise<void> {

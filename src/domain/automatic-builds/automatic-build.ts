@@ -2,6 +2,7 @@ import type { Services } from "#domain/services";
 import { decide, packagesIn } from "#domain/automatic-builds/decide";
 import { advanceBuild } from "#domain/automatic-builds/advance";
 import { nextBegin } from "#domain/automatic-builds/next";
+import { inWindow, windowOf } from "#domain/automatic-builds/window";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
@@ -36,10 +37,15 @@ export async function buildOutdated(services: Services, looked: Looked, now: num
   const [image] = looked.newest;
   if (!image) return now + followedEveryMs;
   const from = nextBegin({ ...looked, newestVersion: image.version }, now);
-  // So a window is not missed that is shorter than the time between two looks.
-  if (from > now) return Math.min(from, now + followedEveryMs);
-  const begun = await begin(services, looked, now);
-  return begun ? await advance(services, { appliance, watch: begun }, now) : now + followedEveryMs;
+  const begun = from > now ? undefined : await begin(services, looked, now);
+  return begun ? await advance(services, { appliance, watch: begun }, now) : nextLook(appliance, { from, now });
+}
+
+/** A window is looked at when it opens, so that none is missed that is shorter than the time between two looks. */
+function nextLook(appliance: Appliance, { from, now }: { from: number; now: number }): number {
+  const soon = now + followedEveryMs;
+  const next = inWindow(windowOf(appliance), from > now ? Math.min(from, soon) : soon);
+  return Math.min(next, now + dayMs);
 }
 
 async function advance(

@@ -1,6 +1,4 @@
-import { inWindow, openingAt } from "#domain/automatic-builds/window";
-import { configurationOf } from "#lib/configuration/stored";
-import { readWeeklyWindow } from "#lib/configuration/weekly-window";
+import { inWindow, openingAt, windowOf } from "#domain/automatic-builds/window";
 import type { Appliance } from "#storage/appliances";
 import type { Watch } from "#storage/watches";
 
@@ -22,7 +20,7 @@ export interface Next {
  * after a look that came late or never, and after a change of the window.
  */
 export function nextBegin(next: Next, now: number): number {
-  const window = readWeeklyWindow(configurationOf(next.appliance).settings.automaticBuildsAt);
+  const window = windowOf(next.appliance);
   const begun = next.watch.automaticAt?.getTime() ?? 0;
   // If a build began late in a window, the next one may begin as soon as the window opens again.
   const late = window ? Math.max(0, begun - openingAt(window, begun)) : 0;

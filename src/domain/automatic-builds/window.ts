@@ -1,7 +1,13 @@
-import type { WeeklyWindow } from "#lib/configuration/weekly-window";
+import { configurationOf } from "#lib/configuration/stored";
+import { readWeeklyWindow, type WeeklyWindow } from "#lib/configuration/weekly-window";
+import type { Appliance } from "#storage/appliances";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
+
+/** The window of an appliance's automatic builds. Undefined if they may begin at any time. */
+export const windowOf = (appliance: Pick<Appliance, "configuration">): WeeklyWindow | undefined =>
+  readWeeklyWindow(configurationOf(appliance).settings.automaticBuildsAt);
 
 /** When the window opened that contains this time, or when it opens next. */
 export function openingAt({ days, opens, length }: WeeklyWindow, at: number): number {

@@ -18,18 +18,19 @@ import { listChannels } from "#storage/channels";
 
 /** When it looks again if it could not. */
 const retryMs = 60 * 60_000;
-/** How many appliances one run looks at. */
+/** How many appliances one run looks at: a look that begins an automatic build makes some thirty subrequests. */
 const lookedAtOnce = 30;
 
 /**
- * A chore: compares the images that people may use with the repositories of their appliances, the longest overdue
- * appliance first. An image is compared only if a repository has changed since the last time. Appliances that follow
- * updates are built again.
+ * A chore: compares the images that people may use with the repositories of their appliances, with accounts in
+ * turn. An image is compared only if a repository has changed since the last time. Appliances that follow updates are built
+ * again. Returns whether others are due.
  */
-export async function watchImages(services: Services, now: number): Promise<void> {
+export async function watchImages(services: Services, now: number): Promise<boolean> {
   const { env, db } = services;
-  if ((await readOnlyMode(db)).on || (await hasFullDisk(env))) return;
-  const due = await takeDueWatches(db, { now: new Date(now), again: new Date(now + retryMs), limit: lookedAtOnce });
+  if ((await readOnlyMode(db)).on || (await hasFullDisk(env))) return false;
+  const again = new Date(now + retryMs);
+  const { due, isMore } = await takeDueWatches(db, { now: new Date(now), again, limit: lookedAtOnce });
   const feeds = due.length === 0 ? 0 : feedsVersion(await listFeeds(db));
   for (const watch of due) {
     await look(services, watch, { now, feeds }).catch((error: unknown) =>
@@ -37,6 +38,7 @@ export async function watchImages(services: Services, now: number): Promise<void
     );
     await rest();
   }
+  return isMore;
 }
 
 async function look(services: Services, watch: Watch, { now, feeds }: { now: number; feeds: number }): Promise<void> {

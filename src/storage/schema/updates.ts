@@ -26,6 +26,8 @@ export const watches = sqliteTable(
   "watches",
   {
     applianceId: integer("appliance_id").primaryKey(),
+    /** The appliance's. 0 for none. */
+    accountId: integer("account_id").notNull(),
     lookAt: moment("look_at").notNull(),
     /** The last automatic build. Null if there was none. */
     automaticState: text("automatic_state", { enum: ["building", "done", "failed", "refused"] }),
@@ -44,5 +46,18 @@ export const watches = sqliteTable(
     /** The uuid of its publication, chosen before, so that it is published once. */
     automaticPublication: text("automatic_publication"),
   },
-  (table) => [index("watches_look").on(table.lookAt)],
+  (table) => [index("watches_turn").on(table.accountId, table.lookAt)],
+);
+
+/**
+ * The turns of accounts, so that one with many appliances does not delay the others. `due_at` is at or before the earliest
+ * `look_at` of the account, or its last turn if an appliance was still due then. Triggers add, lower and delete it.
+ */
+export const watchTurns = sqliteTable(
+  "watch_turns",
+  {
+    accountId: integer("account_id").primaryKey(),
+    dueAt: moment("due_at").notNull(),
+  },
+  (table) => [index("watch_turns_due").on(table.dueAt)],
 );

@@ -14,6 +14,7 @@ const automatic = { at, from: "0.0.1", contents: "contents", editedAt: at, messa
 const decided = { decidedFor: "contents", at: 1, count: 1, urgent: [] };
 const watch = {
   applianceId: it,
+  accountId: ids.account,
   lookAt: at,
   automaticState: null,
   automaticFrom: null,
