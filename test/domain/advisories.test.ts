@@ -116,7 +116,7 @@ describe("Debian's announcements", () => {
     "\t[bookworm] - srt 1.5.1-1+deb12u1",
     "\t[trixie] - srt 1.5.4-1+deb13u1",
     "[17 Aug 2026] DSA-6449-2 srt - regression update",
-    "    [bookworm] - srt 1.5.1-1+deb12u2",
+    "    [bookworm] - srt  1.5.1-1+deb12u2",
     "\t[trixie] - srt <not-affected> (Vulnerable code not present)",
     "\tNOTE: [trixie] - is in a note",
     "TODO: someone",

@@ -5,7 +5,7 @@ const header = /^\[[^\]]*\] ((?:DSA|DLA)-\d+(?:-\d+)?)\b/;
 /** `{CVE-2026-55868 CVE-2026-55869}` */
 const vulnerabilities = /^\s+\{([^}]*)\}/;
 /** `[trixie] - srt 1.5.4-1+deb13u1`. Without a fix, `<end-of-life>` or the like is in place of the version. */
-const fix = /^\s+\[([a-z]+)\] - (\S+) ([^\s<]\S*)/;
+const fix = /^\s+\[([a-z]+)\] - (\S+)\s+([^\s<]\S*)/;
 
 /** The longest line, by far, is that of a kernel's CVEs. */
 const maxLine = 256 * 1024;
