@@ -18,7 +18,7 @@ const Statement = Which.extend({
 });
 
 const about = {
-  advisory: "The id of the advisory, such as CVE-2026-1234.",
+  advisory: "The id of the advisory, such as CVE-2026-1234, or of an announcement, such as DSA-6001-1.",
   build_id: "Only this image of the appliance. Default: all of its images.",
 };
 
@@ -46,7 +46,8 @@ export const vex: CallGroup = {
       scope: "publish",
       summary: "State that an advisory does not affect images of an appliance, or that you examine it",
       details:
-        "Replaces an earlier statement about the same images. A statement about a single image takes precedence over one about all.",
+        "Replaces an earlier statement about the same images. A statement about a single image takes precedence over one about all. " +
+        "An announcement, such as DSA-6001-1, stands for each advisory that it fixes.",
       unknown: ["invalid_build_id"],
       params: Statement,
       about: {

@@ -127,6 +127,39 @@ it("follows the feeds, and is there only if they know the base system", async ()
   expect(await statement(await (await document()).text())).toMatchObject({ predicate: { statements: [] } });
 });
 
+it("takes a statement about an announcement for each advisory that it fixes, unless the advisory has its own", async () => {
+  await give(tracker);
+  const announced =
+    "[26 Nov 2026] DSA-9001-1 openssl - security update\n\t{CVE-2026-2000 CVE-2026-2001}\n\t[test] - openssl 3.0.16-1\n";
+  await importAdvisories(db, { feed: "dsa", origin: "list", body: new Blob([announced]).stream() }, Date.now());
+  const { applianceId } = (await findAnyBuild(db, buildId)) ?? expect.fail();
+  const at = `/appliances/${applianceId}/vex`;
+  const absent = "status=not_affected&justification=component_not_present";
+  await tux.put(`${at}/dsa-9001-1?${absent}&text=It+is+absent.`, "");
+  await tux.put(`${at}/CVE-2026-2001?status=under_investigation&text=Later`, "");
+
+  const found = await statement(await (await document()).text());
+  expect(found).toMatchObject({
+    predicate: {
+      statements: expect.arrayContaining([
+        expect.objectContaining({
+          vulnerability: { name: "CVE-2026-2000", aliases: ["DSA-9001-1"] },
+          status: "not_affected",
+          justification: "component_not_present",
+        }),
+        expect.objectContaining({
+          vulnerability: { name: "CVE-2026-2001", aliases: ["DSA-9001-1"] },
+          status: "under_investigation",
+        }),
+        expect.objectContaining({ vulnerability: { name: "CVE-2026-2003" }, status: "not_affected" }),
+      ]),
+    },
+  });
+
+  expect((await tux.delete(`${at}/DSA-9001-1`)).status).toBe(200);
+  expect(JSON.stringify(await statement(await (await document()).text()))).not.toContain("component_not_present");
+});
+
 it("has what the owner states, which hides no fix from the owner", async () => {
   await give(tracker);
   const { applianceId } = (await findAnyBuild(db, buildId)) ?? expect.fail();

@@ -3,7 +3,7 @@ import { advisedBase, type AdvisedBase } from "#domain/advisories/base";
 import { affectedBy, countsOf, withExploits, type KnownAffected } from "#domain/advisories/affected";
 import { listed } from "#domain/advisories/listed-packages";
 import type { ReadInstalled } from "#domain/builds/bill";
-import { statementFor } from "#domain/advisories/statements";
+import { statementsOf } from "#domain/advisories/statements";
 import { Refusal } from "#domain/refusal";
 import type { Services } from "#domain/services";
 import { hasVersions, type AffectedCounts } from "#model/advisory";
@@ -54,8 +54,8 @@ export async function findAdvisories(
   const isKnown = base.releases.length > 0 && feeds.some(({ feed, readAt: at }) => hasVersions(feed) && at !== null);
   const advisories = isKnown ? await affecting(db, build, { base, readAt, readInstalled }) : [];
   if (!advisories) return undefined;
-  const statements = Map.groupBy(await listStatements(db, appliance.id), ({ advisory }) => advisory);
-  const stated = advisories.map((one) => ({ ...one, statement: statementFor(statements.get(one.id) ?? [], build.id) }));
+  const statementFor = statementsOf(await listStatements(db, appliance.id), build.id);
+  const stated = advisories.map((one) => ({ ...one, statement: statementFor(one) }));
   return { build, advisories: stated, counts: countsOf(advisories), isKnown, packageType: base.type, feeds };
 }
 

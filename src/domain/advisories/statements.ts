@@ -1,3 +1,4 @@
+import type { Affected } from "#domain/advisories/affected";
 import { Refusal } from "#domain/refusal";
 import { vexJustifications, vexStatuses } from "#lib/advisories/vex";
 import type { Appliance } from "#storage/appliances";
@@ -38,9 +39,17 @@ export async function withdrawVex(
   throw new Refusal("unknown_error", { reason: "unknown", message: `Nothing is stated about ${nameIn(advisory)}.` });
 }
 
-/** The statement that counts for an image, among those about an advisory: one about this image comes first. */
-export const statementFor = (about: readonly VexStatement[], buildId: number): VexStatement | undefined =>
-  about.find((one) => one.buildId === buildId) ?? about.find((one) => one.buildId === 0);
+/**
+ * Finds the statement that counts for an advisory about an image: one about this image comes first, and then one with the
+ * advisory's own id. A statement about an announcement (DSA) is about each advisory whose fix it announces.
+ */
+export function statementsOf(all: readonly VexStatement[], buildId: number) {
+  const byName = Map.groupBy(all, ({ advisory }) => advisory);
+  return ({ id, aliases }: Pick<Affected, "id" | "aliases">): VexStatement | undefined => {
+    const about = [id, ...aliases].flatMap((name) => byName.get(name.toUpperCase()) ?? []);
+    return about.find((one) => one.buildId === buildId) ?? about.find((one) => one.buildId === 0);
+  };
+}
 
 async function ownBuild(db: Database, applianceId: number, buildId: number | undefined): Promise<number> {
   if (buildId === undefined) return 0;

@@ -96,7 +96,7 @@ const Row = ({
     {statement && (
       <tr>
         <td colSpan={4} class="breaks">
-          <Statement applianceId={applianceId} build={build} advisory={id} statement={statement} />
+          <Statement applianceId={applianceId} build={build} statement={statement} />
         </td>
       </tr>
     )}

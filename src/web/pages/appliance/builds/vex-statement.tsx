@@ -28,20 +28,19 @@ const vexAt = (applianceId: number, build: Build): string => `${applianceAt(appl
 interface StatementProps {
   applianceId: number;
   build: Build;
-  advisory: string;
   statement: VexStatement;
 }
 
 /** The owner's statement about an advisory, and a button that withdraws it. */
-export const Statement = ({ applianceId, build, advisory, statement }: StatementProps) => (
+export const Statement = ({ applianceId, build, statement }: StatementProps) => (
   <div class="small-text breaks">
     {wordsOf(statement)}. {statement.text}{" "}
     <ActionButton
       action={vexAt(applianceId, build)}
-      fields={{ do: "withdraw", advisory, scope: statement.buildId === 0 ? "appliance" : "image" }}
+      fields={{ do: "withdraw", advisory: statement.advisory, scope: statement.buildId === 0 ? "appliance" : "image" }}
       look="small plain"
       icon="x"
-      about={`the statement about ${advisory}`}
+      about={`the statement about ${statement.advisory}`}
     >
       Withdraw
     </ActionButton>
@@ -72,7 +71,7 @@ export const StatementForm = ({ applianceId, build, advisories }: FormProps) => 
         look="auto"
         required
         also={{ maxlength: 64, size: 24 }}
-        suggestions={[...new Set(advisories.map(({ id }) => id))].map((id) => [id, ""])}
+        suggestions={[...new Set(advisories.flatMap(({ id, aliases }) => [id, ...aliases]))].map((id) => [id, ""])}
       />
       <Select name="reason" label="Reason" options={reasons} />
       <TextArea
