@@ -61,7 +61,7 @@ export const software: CallGroup = {
       ...ofReadable,
       finds: ({ db, account }, id) => getSearched(db, account.id, id),
       summary: "Find packages and patterns by part of their name",
-      details: "JSON has their summaries, and the bytes to download and installed, too.",
+      details: "JSON also has their summaries, and their sizes as a download and installed.",
       params: SearchRequest,
       about: { limit: `Number of hits, ${maxHits} at most. Default: ${maxHits}.` },
       answer: softwareMap,
