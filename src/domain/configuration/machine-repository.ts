@@ -41,6 +41,6 @@ const withoutAddress: Issue = {
 
 const withoutCertificates: Issue = {
   type: "warning",
-  text: `${begin} ca-certificates is not selected: they could not check the service's certificate, and would refuse to load any.`,
+  text: `${begin} ca-certificates is not selected. Without it they cannot check the service's certificate, so they would download nothing.`,
   solution: { type: "install", package: "ca-certificates" },
 };
