@@ -48,7 +48,7 @@ async function profileDebian(place: Place): Promise<Figure[]> {
   return figures;
 }
 
-/** config.sh writes a file more, as it does for each file of an appliance. */
+/** One more file that config.sh writes, as it writes each file of an appliance. */
 function withOtherMotd({ input, folder }: DebianInput): DebianInput {
   const script = `${input.description["config.sh"] ?? ""}\necho changed > /etc/motd\n`;
   return { input: { ...input, description: { ...input.description, "config.sh": script } }, folder };

@@ -7,7 +7,7 @@ import { preAuthEncoding } from "#lib/attest/dsse";
 interface Files {
   /** A copy, which is forged. */
   image: string;
-  /** The version before it. */
+  /** An image of the previous version. */
   older: string;
   /** An image of another appliance. */
   other: string;

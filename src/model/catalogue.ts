@@ -166,7 +166,7 @@ export const packageTypeOfRepository = ({ type }: { type: RepositoryType }): Pac
 
 /** Checks for a booted system of a template, for `npm run verify:base`. The service itself does not use it. */
 export const TemplatePromises = z.object({
-  /** Units of systemd that must be active. */
+  /** The systemd units that must be active. */
   units: z.array(z.string().regex(/^[A-Za-z0-9@:._-]+$/)).default([]),
   /** TCP ports that must answer with bytes, immediately or to an HTTP request. */
   ports: z.array(z.int().min(1).max(65_535)).default([]),

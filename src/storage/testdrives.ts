@@ -95,8 +95,8 @@ export async function saveTestdrive(
 }
 
 /**
- * Deletes the oldest testdrives if they ended before that moment. Returns their number. The plus stops SQLite from
- * sorting all ended ones: it goes by the ids instead, and passes only live ones, which have slots.
+ * Deletes the oldest testdrives if they ended before that moment. Returns their number. The plus keeps SQLite from
+ * sorting all ended ones. It walks through the ids instead, and skips only live ones, whose number the slots limit.
  */
 export async function deleteEndedTestdrives(db: Database, before: Date, limit: number): Promise<number> {
   const oldest = sql`(SELECT id FROM testdrives WHERE +state = 'ended' ORDER BY id LIMIT ${limit})`;

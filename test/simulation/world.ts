@@ -21,7 +21,7 @@ const patienceMs = 60 * 60_000;
 const tidyMs = 3 * 60_000;
 const hostCount = 2;
 const lookEveryMs = 2_000;
-/** When the sweep removes what is left, after the end: what it finds too young at first, it removes later. */
+/** When the sweep runs after the end. It keeps young objects, so it runs again when they are old enough. */
 const cleaningHours = [2, 26, 28];
 
 /** One service with its agents and users, from a seed to the end. */

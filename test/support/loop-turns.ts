@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 
 /**
- * Counts the turns of the event loop that other work gets while this work runs. The clock passes so fast that each `rest()` is
+ * Counts the turns of the event loop that other work gets while this work runs. The clock runs so fast that each `rest()` is
  * due, so the count does not depend on the machine's speed.
  */
 export async function loopTurns(work: () => Promise<unknown>): Promise<number> {

@@ -6,8 +6,8 @@ import { hasSucceeded, run } from "../process.ts";
 import { sandboxedAsNobody } from "./session-sandbox.ts";
 
 /**
- * Thrown for an archive that our builds would not make. Theirs contain one disk, and the files that describe a machine
- * for it.
+ * Thrown for an archive that no build of Kiln makes. An archive of a build contains one disk, and the files that describe
+ * a machine for it.
  */
 export class HostileArchive extends Error {
   constructor(why: string) {

@@ -76,7 +76,7 @@ class FakeService {
   cutAfter = Number.POSITIVE_INFINITY;
   /** No answer starts before this. */
   held: Promise<void> | undefined;
-  /** The body goes silent instead of breaking off. */
+  /** The body stalls after `cutAfter` bytes instead of breaking off. */
   stalls = false;
   /** Status codes for control sockets that are refused. */
   refuseControl: number | undefined;

@@ -10,7 +10,7 @@ const maxAsked = 30;
 /** Several deltas take longer than one download of the same size, because a disk is written for each. */
 const worthwhile = 0.8;
 
-/** A delta of the service. */
+/** A delta that the service offers for download. */
 export interface RemoteDelta {
   url: string;
   header: DeltaHeader;

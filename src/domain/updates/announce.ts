@@ -28,7 +28,7 @@ interface News {
 /** The facts that each event about an image contains. */
 type ImageFacts = ReturnType<typeof factsIn>;
 
-/** Announces that an image is outdated: at once if there is a security update that was not announced before. */
+/** Announces that an image is outdated: immediately if there is a new security update, otherwise at most once a day. */
 export async function announceOutdated(services: Services, image: WatchedImage, now: number): Promise<void> {
   const event = "image.outdated";
   const { contents, announced } = image.row;

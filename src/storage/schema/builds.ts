@@ -97,7 +97,7 @@ export const builds = sqliteTable(
     hasListedPackages: integer("has_listed_packages", { mode: "boolean" }).notNull().default(false),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
     createdAt: moment("created_at").notNull(),
-    /** When it last came back into the queue; null if it never did since `createdAt`. */
+    /** When it last returned to the queue; null if it never left it and returned. */
     requeuedAt: moment("requeued_at"),
     startedAt: moment("started_at"),
     completedAt: moment("completed_at"),
