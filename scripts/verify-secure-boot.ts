@@ -37,7 +37,7 @@ else await verify(resolve(image));
 
 async function verify(path: string): Promise<void> {
   const imageType = imageTypes.find((type) => type === values.type);
-  if (imageType === undefined) throw new Complaint(`${values.type} is no image type.`);
+  if (imageType === undefined) throw new Complaint(`${values.type} is not an image type.`);
   const of = values.name ?? basename(path);
   const verifying = { title: "Secure Boot", command: "verify:secure-boot", report: values.report };
   await verifyImage(verifying, async ({ record, ...here }) => {

@@ -32,7 +32,7 @@ export const refusesNew = [...refuses, "invalid_base_system", "invalid_architect
 export const definitions: CallGroup = {
   title: "Definitions",
   about:
-    "An appliance as one document, for a file beside your code: software, repositories, configuration, files and keys. " +
+    "An appliance as one document, for a file next to your code: software, repositories, configuration, files and keys. " +
     "[definitions.md](definitions.md) describes it.",
   operations: [
     call("GET /appliances/{appliance_id}/definition", {

@@ -14,7 +14,7 @@ interface Kiosk {
   greeting: string;
 }
 
-/** The file at each push. Some pushes change it, the others only what is beside it. */
+/** The file at each push. Some pushes change it, the others only other files. */
 const pushes: Partial<Kiosk>[] = [
   { memory: 256, packages: [], greeting: "Welcome" },
   {},

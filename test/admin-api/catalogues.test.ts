@@ -44,7 +44,7 @@ describe("PUT catalogues", () => {
     expect(await errorOf(await operate("PUT", "/catalogues/tiny", high))).toBe("invalid_value");
   });
 
-  it("refuses a repository whose packages are of another type than the base system's", async () => {
+  it("refuses a repository whose package type is not the base system's", async () => {
     const [repository, ...others] = tiny.repositories;
     const mixed = { ...tiny, repositories: [{ ...repository, type: "deb" }, ...others] };
 

@@ -93,7 +93,7 @@ describe("the queue", () => {
     expect(order.indexOf(later)).toBeLessThan(order.indexOf(rebuildId));
   });
 
-  it("gives it to another agent than the one that made the image, if there is one", async () => {
+  it("gives it to an agent that did not make the image, if there is one", async () => {
     const { buildId, agent: maker } = await createBuild(tux, image);
     const another = await fakeAgent();
     await another.hello({ rebuilds: true });

@@ -28,7 +28,7 @@ afterEach(() => void written.mockRestore());
 /** Checks that the text has nothing of the exception, its stack, or our file names. */
 function expectNothingInside(text: string): void {
   for (const word of ["no such table", "abc123", "/srv", ".ts", "Error:", "    at "]) expect(text).not.toContain(word);
-  // A page names its scripts, and no line of them.
+  // A page may name its scripts, but not a line of one.
   expect(text).not.toMatch(/\.js\b(?!")/);
 }
 

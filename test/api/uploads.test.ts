@@ -82,7 +82,7 @@ describe("an upload in several requests", () => {
     expect(same(new Uint8Array(await (await tux.get(`/rpms/${rpmId}/data`)).arrayBuffer()), rpm)).toBe(true);
   });
 
-  it("leaves nothing behind if it is no package", async () => {
+  it("leaves nothing behind if it is not a package", async () => {
     const id = await begun(tus, { base_system: base }, 5000);
 
     await expectError(await tus.send(id, 0, someBytes(5000)), 400, "invalid_file");

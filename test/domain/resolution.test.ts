@@ -269,7 +269,7 @@ describe("estimateOf", () => {
 });
 
 describe("downloadMb", () => {
-  it("adds what the base system's images have besides their packages", () => {
+  it("adds what the base system's images have in addition to their packages", () => {
     expect(downloadMb(130, { download: { besidesMb: 78, perPackageMb: 1.45 } })).toBe(267);
     expect(downloadMb(130, {})).toBe(130);
     expect(downloadMb(130, undefined)).toBe(130);

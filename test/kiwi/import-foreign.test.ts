@@ -61,7 +61,7 @@ const neutral = new Set([
   "image/packages/package@name",
 ]);
 
-/** Is named without what is in it. */
+/** Whether the import names only this element, and none of its children. */
 const isNamedWhole = ({ name, attributes }: XmlNode): boolean =>
   attributes.has("profiles") || ["strip", "oemconfig", "signing"].includes(name);
 

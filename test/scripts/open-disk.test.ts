@@ -222,7 +222,7 @@ describe("a machine with a key server", () => {
       boot 'long enough\n'; boot ''`,
     );
     expect(said).toContain(
-      "The key server http://tang does not answer, or has another key than the image expects, so the disk of this machine needs a passphrase.",
+      "The key server http://tang does not answer, or its key is not the one that the image expects, so the disk of this machine needs a passphrase.",
     );
     expect(said.slice(-2)).toEqual(["up", opened]);
   });

@@ -108,7 +108,7 @@ it("a changed provenance", async () => {
 
 const unknown = (kid: string) => [6, `The provenance is signed with a key that you did not name: ${kid}.`];
 
-it("another key than the given one, and than the service's", async () => {
+it("a key that is neither the given one nor the service's", async () => {
   const other = await newKey();
   writeFileSync(at("other.pem"), other.pem);
   expect(await rebuild("--key", "other.pem")).toEqual(unknown(key.id));
@@ -134,7 +134,7 @@ it("the provenance of another image", async () => {
   expect(await rebuild("--service", service, "--image", "Second.tar.gz")).toEqual([6, line]);
 });
 
-it("a signed statement that is no provenance, and a file that is none", async () => {
+it("a signed statement or a file that is not a provenance", async () => {
   writeFileSync(at(`${name}.intoto.jsonl`), await signed({ ...statement(), predicateType: "urn:kiln:rebuild:1" }));
   expect(await ofService()).toEqual([6, "The signed statement is not the provenance of an image of Kiln."]);
 
@@ -198,7 +198,7 @@ it("trusts no key that only the provenance leads to", async () => {
 describe("what is built", () => {
   beforeEach(() => rmSync(at(name)));
 
-  it("has other bytes than the service says, or the same", async () => {
+  it("has the bytes that the service states, or others", async () => {
     const [code, line] = await ofService();
     expect([code, line]).toEqual([
       2,

@@ -44,7 +44,7 @@ describe("GET /user/show_api_key", () => {
     expect(await answer.text()).not.toContain(tux.apiKey);
   });
 
-  it("is not compressed, because its address stands beside the key", async () => {
+  it("is not compressed, because its address is next to the key", async () => {
     const tux = await signedIn();
 
     const answer = await visit(path, { headers: { ...basic(tux, tux.apiKey), "accept-encoding": "gzip" } });

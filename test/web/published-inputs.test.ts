@@ -96,7 +96,7 @@ describe("the input of a published image", () => {
     expect(await textAt(other.buildId, `contents/${one.file.blobId}`)).toBe(404);
     expect(await textAt(other.buildId, one.upload.location)).toBe(404);
     expect(await textAt(other.buildId, `stored-packages/${id}/1`)).toBe(404);
-    // A file's blob is no upload, and an upload's no file.
+    // The blob of a file is not served as a package, nor that of an upload as a file.
     expect(await textAt(one.buildId, `packages/${one.file.blobId}/0/motd`)).toBe(404);
     expect(await textAt(one.buildId, `contents/${one.upload.location.split("/")[1]}`)).toBe(404);
   });

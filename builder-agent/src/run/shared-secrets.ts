@@ -9,7 +9,7 @@ const searched = /^\/(?:etc|root|home|var|opt|srv|boot|efi)\//;
 const examples =
   /^\/(?:opt|srv|var|home\/[^/]+)\/(?:.*\/)?(?:tests?|testdata|fixtures?|docs?|examples?|node_modules)\//s;
 
-/** A larger file is no key. */
+/** A larger file is not a key. */
 const maxFileBytes = 1024 * 1024;
 const headBytes = 16 * 1024;
 const maxFindings = 50;

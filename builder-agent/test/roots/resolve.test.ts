@@ -61,7 +61,7 @@ describe("the packages of a builder root", () => {
     expect(namesIn(indexOf([list], [newer]), "libc6")).toEqual(["base-files 12", "libc6 2.36-9+deb12u1"]);
   });
 
-  it("take another alternative than the first if that is chosen already, or in no version that fits", () => {
+  it("take a later alternative if it is chosen already, or if no version of the first fits", () => {
     expect(namesIn(indexOf([list]), "yum", "kiwi")).not.toContain("rpm 4.18");
     const old = list.replace("Version: 3.9", "Version: 3.8");
     expect(namesIn(indexOf([old]), "kiwi")).toContain("python3 3.8"); // chosen as python4

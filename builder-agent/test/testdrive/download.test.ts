@@ -55,8 +55,8 @@ describe("download", () => {
   });
 
   it.each([
-    ["another digest than announced", { sha256: "0".repeat(64) }, /SHA-256/],
-    ["another length than announced", { size: 299_999 }, /answered 206 "bytes 0-299999\/300000"/],
+    ["a digest that was not announced", { sha256: "0".repeat(64) }, /SHA-256/],
+    ["a length that was not announced", { size: 299_999 }, /answered 206 "bytes 0-299999\/300000"/],
   ])("refuses an image with %s", async (_, announced, why) => {
     await using service = await startFakeService();
     await using dir = await temporaryDir();

@@ -48,7 +48,7 @@ export const provenanceOf = (bill: Sbom, origin: Origin): object => ({
   },
 });
 
-/** A disk can be verified after it was unpacked. It is no subject, because it is no file next to the others. */
+/** A disk can be verified after it was unpacked. It is not a subject, because it is not a file next to the others. */
 const disk = ({ image }: Sbom) =>
   image.disk ? [{ name: image.disk.path, digest: { sha256: image.disk.sha256 } }] : [];
 

@@ -123,7 +123,7 @@ forget_debian_build() {
 
 /**
  * Places the signed programs of Debian for Secure Boot where its grub-install places them. KIWI takes them from there,
- * and writes the configuration of GRUB beside them. The signed GRUB reads its configuration only there.
+ * and writes the configuration of GRUB next to them. The signed GRUB reads its configuration only there.
  */
 export const secureBootPart = ({ firmware }: Pick<ImageFacts, "firmware">): Part =>
   firmware === "uefi" ? { commands: ["place_signed_loaders"] } : {};

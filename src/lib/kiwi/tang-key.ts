@@ -12,10 +12,10 @@ export const tangKeeper = ({ url, thumbprint }: TangServer): string => String.ra
 server='${url}'
 thumbprint='${thumbprint}'
 keeper="the key server"
-cannot_keep="The key server $server does not answer, or has another key than the image expects, so the disk of this machine needs a passphrase."
+cannot_keep="The key server $server does not answer, or its key is not the one that the image expects, so the disk of this machine needs a passphrase."
 no_keeper="This machine gets no address by DHCP"
 keeper_refuses="The key server $server does not open the disk: it does not answer, or no longer has its key."
-keeper_fails="The disk is not bound to the key server $server again: it does not answer, or has another key than the image expects."
+keeper_fails="The disk is not bound to the key server $server again: it does not answer, or its key is not the one that the image expects."
 
 # The links keep their addresses when networkd has ended.
 has_keeper() {

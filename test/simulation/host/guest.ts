@@ -30,7 +30,7 @@ export async function getImage(claim: TestdriveClaim, { api, config, signal }: S
     const sha256 = createHash("sha256")
       .update(await answer.bytes())
       .digest("hex");
-    if (sha256 !== claim.image.sha256) sessions.faults.push(`testdrive ${id} gets another image than its build's`);
+    if (sha256 !== claim.image.sha256) sessions.faults.push(`testdrive ${id} gets an image that is not its build's`);
     return { path: "/nowhere", [Symbol.dispose]: () => sessions.left(session) };
   } catch (error) {
     sessions.agentEnds(session);

@@ -3,7 +3,7 @@ import type { OverviewOrder, OverviewState } from "#storage/appliance-overview";
 import type { AffectedState } from "#model/advisory";
 import { pageIn } from "../../parts/pager.tsx";
 
-/** The part of the list that a person wants to see. All of it is in the address. */
+/** The part of the list that a person wants to see, as the address of the page states it. */
 export interface Asked {
   search: string;
   state: OverviewState | undefined;
