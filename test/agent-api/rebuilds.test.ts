@@ -37,7 +37,7 @@ async function statementsAbout(buildId: number) {
 }
 
 describe("a rebuild", () => {
-  it("is the same input once more, and tells nobody what the image should be", async () => {
+  it("gets the same input again, without the expected digest", async () => {
     const { attempt } = await rebuilding();
 
     expect(attempt.claim).toMatchObject({ isRebuild: true, input: { appliance: { version: "0.0.1" } } });

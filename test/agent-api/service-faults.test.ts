@@ -181,7 +181,7 @@ describe("an attempt that is late with its end", () => {
 });
 
 describe("a removed agent", () => {
-  it("is refused at once, and its work goes to another", async () => {
+  it("is refused immediately, and its work goes to another", async () => {
     const name = `a-${crypto.randomUUID().slice(0, 8)}`;
     const buildId = await startBuild(tux, await createAppliance(tux));
     const agent = await fakeAgent(name);

@@ -46,7 +46,7 @@ it("answers eight requests at the same time, and others when there is room", asy
   await crowd.expectLater({ begun: atOnce + 4, refused: 0 });
 });
 
-it("answers addresses at once that have less than their share", async () => {
+it("immediately answers addresses that have less than their share", async () => {
   const crowd = crowded();
   crowd.ask("192.0.2.1", atOnce);
   crowd.ask("192.0.2.2", 20);

@@ -97,7 +97,7 @@ it("tells once a day that an update in the repositories fixes them", async () =>
   expect(await (await tux.get("/feed")).text()).toContain("lacks fixes of 2 vulnerabilities</title>");
 });
 
-it("tells at once of one that is known to be exploited", async () => {
+it("announces one that is known to be exploited immediately", async () => {
   await give("debian", tracker("CVE-2026-1001", "CVE-2026-1002"));
   await mirror.publish({ security: [`apache2 ${fix}`] });
   await run("countImageAdvisories");

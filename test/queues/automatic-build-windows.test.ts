@@ -52,7 +52,7 @@ describe("an appliance with a window", () => {
     await debian.automaticBuild();
   });
 
-  it("begins at once if it is changed to the present, or removed", async () => {
+  it("begins immediately if it is changed to the present, or removed", async () => {
     await outdated(windowIn(3));
     await debian.look();
     await debian.configure({ settings: { automatic_builds_at: "" } });

@@ -178,7 +178,7 @@ describe("imports", () => {
     expect(await state(id)).toBe("failed");
   });
 
-  it("go on at once after a failure of this service", async () => {
+  it("continue immediately after a failure of this service", async () => {
     const [id = 0] = await repositoriesOf(1);
     await requestImports({ env: envWithQueues(), db }, [id]);
     const broken = { ...envWithQueues(), BLOBS: { put: () => Promise.reject(new Error("R2 is away")) } as never };
@@ -187,7 +187,7 @@ describe("imports", () => {
     expect(await state(id)).toBe("ready");
   });
 
-  it("go on at once after the process with the queues and the consumers has ended", async () => {
+  it("continue immediately after the process with the queues and the consumers has ended", async () => {
     const [begun = 0, next = 0] = await repositoriesOf(2);
     const [sentOnly = 0] = await repositoriesOf(1);
     await requestImports({ env: envWithQueues(), db }, [begun, next]);

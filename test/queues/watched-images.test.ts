@@ -89,7 +89,7 @@ it("looks once a day", async () => {
   expect(await countsOf(id)).toEqual([[id, 1, 1]]);
 });
 
-it("tells a new security update at once, and other versions once a day", async () => {
+it("announces a new security update immediately, and other versions once a day", async () => {
   await built();
   await look();
   expect(await told()).toEqual([]);

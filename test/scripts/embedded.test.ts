@@ -87,7 +87,7 @@ async function answerTo(request: string): Promise<string> {
 }
 
 describe("the embedded service", () => {
-  it("has its tables, and cron calls it, at once and then again and again", async () => {
+  it("has its tables, and cron calls it immediately and then repeatedly", async () => {
     expect(await ask()).toMatchObject({ pathname: "/", tables: 1 });
     await ticked();
   });

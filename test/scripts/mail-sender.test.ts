@@ -53,7 +53,7 @@ it("is JSON with the operator's address and token, and a key for repetitions", a
   expect(received[1]?.headers.authorization).toBeUndefined();
 });
 
-it("follows no redirect, and says that nobody answers", async () => {
+it("follows no redirect, and reports a server that does not answer", async () => {
   status = 307;
   expect(await sendMail(envOf("secret"), mail, "uid-9")).toEqual({ status: 307 });
   expect(received).toHaveLength(1);

@@ -83,7 +83,7 @@ describe("the public log", () => {
     expect(tile.subarray(position * 32, position * 32 + 32)).toEqual(leaf);
   });
 
-  it("only grows, and proves it to whoever kept a checkpoint", async () => {
+  it("only grows, and proves it to anyone who has stored a checkpoint", async () => {
     await publishedAppliance(tux);
     const kept = await headNow();
     await publishedAppliance(tux);

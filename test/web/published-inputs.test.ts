@@ -112,7 +112,7 @@ const paths = ({ file, upload }: Awaited<ReturnType<typeof published>>) => [
 ];
 
 describe("the input of any other image", () => {
-  it("is nobody's to read here: not before it is published, and not after it has left the gallery", async () => {
+  it("cannot be read before it is published, nor after it has left the gallery", async () => {
     const unpublished = await built();
     expect(await textAt(unpublished.buildId, "input.json")).toBe(404);
     const one = await published();

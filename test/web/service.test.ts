@@ -146,7 +146,7 @@ describe("/service", () => {
     expect((await send("/service/builds/999999/cancel")).status).toBe(404);
   });
 
-  it("ends a build that an agent has, for whoever it is, and the agent is told", async () => {
+  it("ends a running build of any account, and notifies the agent", async () => {
     const tux = await signedIn();
     const build = await startBuild(tux, await createAppliance(tux));
     const attempt = await (await fakeAgent()).claimsBuild(build);

@@ -31,7 +31,7 @@ describe("a session", () => {
     expect(await statusOf(firefox.post("/api/v2/user/appliances?clone_from=1", {}))).toBe(401);
   });
 
-  it("ends at sign-out, also for whoever has copied its cookie", async () => {
+  it("ends at sign-out, also for someone who has copied its cookie", async () => {
     await firefox.signIn(tux);
     const copy = browser({ cookie: firefox.jar.cookie });
     const answer = await firefox.post("/sign_out", { form_token: await firefox.formToken() });

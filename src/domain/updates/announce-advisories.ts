@@ -7,7 +7,7 @@ import { findInstalled } from "#storage/build-blobs";
 import { findUpdates } from "#storage/image-updates";
 
 /**
- * Announces that updates in the repositories fix advisories about an image: at once if one is known to be exploited and was
+ * Announces that updates in the repositories fix advisories about an image: immediately if one is known to be exploited and was
  * not announced before. Those of which the owner states that the image is not affected do not count.
  */
 export async function announceAdvisories(

@@ -44,7 +44,7 @@ export async function announceOutdated(services: Services, image: WatchedImage, 
 const nameOf = ({ name, available }: PackageUpdate): string => `${name} ${available}`;
 
 /**
- * Announces news about an image: at once if something urgent was not announced before, and otherwise at most once a day, if
+ * Announces news about an image: immediately if something urgent was not announced before, and otherwise at most once a day, if
  * there is more than before. The sweep sends what waits in the outbox.
  */
 export async function announce(

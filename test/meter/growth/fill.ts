@@ -15,7 +15,7 @@ export const bounded: Readonly<Record<string, string>> = {
   frozen_blobs: "of builds that have not ended, which have slots",
   prepared_roots: "of the last KEEP_PREPARED_HOURS",
   repository_states: "of the last KEEP_REPOSITORIES_DAYS, one a day for each repository of a catalogue",
-  event_outbox: "emptied at once; the sweep sends what is left",
+  event_outbox: "emptied immediately; the sweep sends what is left",
   import_turns: "one for each import that waits or runs",
   reservations: "of requests that are running",
   resumable_upload_parts: "of unfinished uploads, which have a limit",

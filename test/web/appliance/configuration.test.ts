@@ -140,7 +140,7 @@ describe("the configuration", () => {
     for (const [zone] of timeZoneList()) expect([zone, isTimezone(zone)]).toEqual([zone, true]);
   });
 
-  it("shows all that is wrong at once", async () => {
+  it("shows all faults together", async () => {
     const locale = await send("locale", {
       "locale/language": "German",
       "locale/keyboard_layout": "german",

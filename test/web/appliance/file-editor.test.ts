@@ -63,7 +63,7 @@ describe("the editor of a file", () => {
     expect(await contentOf(fileId)).toBe("Hello.\n");
   });
 
-  it("gives a file its owner at once, and names each wrong field", async () => {
+  it("gives a new file its owner, and names each wrong field", async () => {
     const form = { place: "/home/clerk/.ssh/authorized_keys", permissions: "600", text: "key" };
     expect((await send("/new", { ...form, owner: "clerk", group: "users" })).status).toBe(303);
     const listed = await pageOf(firefox.get(at()));

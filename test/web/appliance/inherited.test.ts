@@ -69,7 +69,7 @@ describe("a clone of another account's appliance", () => {
     expect(panel).not.toContain("motd");
   });
 
-  it("has them replaced at once, shows the new passwords, and lists nothing more", async () => {
+  it("replaces them immediately, shows the new passwords, and lists nothing more", async () => {
     const page = await pageOf(replace());
     const shown = passwordsIn(page);
     expect(shown.map(([user]) => user)).toEqual(["root", "keeper"]);
