@@ -21,7 +21,7 @@ const barMib = 2;
  */
 export const downloads: Scenario = {
   name: "downloads",
-  what: `${readers} downloads of ${fileMb} MB that nobody reads`,
+  what: `${readers} downloads of ${fileMb} MB that no one reads`,
   prepare: async (stage) => {
     const { place, service } = stage;
     const url = await imageUrl(stage);
@@ -53,7 +53,7 @@ async function stallAll(service: Stage["service"], url: string, fastMb: number) 
     seen: `${seen} after ${stalledMs / 1000} s; one fast reader alone ${fastMb.toFixed(0)} MB/s`,
     figures: [
       {
-        what: `memory of workerd for each of ${readers} downloads that nobody reads, after ${stalledMs / 1000} s`,
+        what: `memory of workerd for each of ${readers} downloads that no one reads, after ${stalledMs / 1000} s`,
         ours: `${peak.toFixed(0)} MiB`,
         against: `${before.toFixed(0)} MiB before`,
         ratio: `+${each.toFixed(2)} MiB each`,
