@@ -199,6 +199,24 @@ describe("a package", () => {
     }
   });
 
+  it("is fixed in the version of the later of two announcements", () => {
+    const first = { id: "CVE-2026-1", aliases: ["DSA-1-1"], state: "resolved" as const, fixed: "1.1-1+deb12u9" };
+    const second = { ...first, aliases: ["DSA-1-2"], fixed: "1.1-1+deb12u10" };
+    for (const advisories of [
+      [first, second],
+      [second, first],
+    ]) {
+      const row = { feed: "dsa" as const, source: "openssl", release: "bookworm", advisories };
+      const fixed = (version: string) =>
+        affectedBy(installed("openssl", version), [row], { type: "deb" }).map((one) => one.fixed);
+      expect(["1.1-1", "1.1-1+deb12u9", "1.1-1+deb12u10"].map(fixed)).toEqual([
+        ["1.1-1+deb12u10"],
+        ["1.1-1+deb12u10"],
+        [],
+      ]);
+    }
+  });
+
   it("concerns an image more if it is exploited than if there are more to fix", () => {
     const many = { fixed: 9, open: 9, undetermined: 0, unimportant: 0, exploited: 0 };
     const exploited = { ...many, fixed: 1, exploited: 1 };

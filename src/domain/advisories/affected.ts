@@ -59,10 +59,14 @@ function stateOf({ state, urgency }: Advisory): AffectedState {
 export const isCalled = ({ id, aliases = [] }: Pick<Advisory, "id" | "aliases">, name: string): boolean =>
   id === name || aliases.includes(name);
 
-/** Two feeds may know an advisory. The one that knows a fix is the better one. */
-function merged(known: Affected | undefined, one: Affected): Affected {
+/**
+ * Two feeds may know an advisory, or two announcements of one feed. The one that knows a fix is the better one, and of two
+ * fixes the later one: the other was not enough.
+ */
+function merged(known: Affected | undefined, one: Affected, type: PackageType): Affected {
   if (!known) return one;
-  const better = one.state === "fixed" ? one : known;
+  const isLater = compareVersions(one.fixed ?? "", known.fixed ?? "", type) >= 0;
+  const better = one.state === "fixed" && (known.state !== "fixed" || isLater) ? one : known;
   const aliases = [...new Set([...known.aliases, ...one.aliases])];
   return { ...better, aliases, urgency: better.urgency ?? known.urgency };
 }
@@ -85,7 +89,7 @@ export function affectedBy(
       const names = [...new Set(packages.map(({ name }) => name))];
       const one = { id, aliases, state, source, installed: sourceVersion, fixed, urgency, packages: names };
       const key = `${id} ${source} ${sourceVersion}`;
-      found.set(key, merged(found.get(key), one));
+      found.set(key, merged(found.get(key), one, type));
     }
   }
   return [...found.values()].toSorted(inOrder);
