@@ -69,6 +69,18 @@ describe("POST …/definition/plan", () => {
     ]);
   });
 
+  it("names a check by its kind", async () => {
+    const answer = await send(tux, `POST ${path}/plan`, {
+      configuration: { checks: [{ kind: "login" }, { kind: "port_open", port: 80 }] },
+    });
+
+    const { plan } = (await answer.json()) as { plan: { changes: object[] } };
+    expect(plan.changes).toEqual([
+      { name: "configuration/checks", item: "login", to: "seconds 300" },
+      { name: "configuration/checks", item: "port_open", to: "port 80, seconds 300" },
+    ]);
+  });
+
   it("has no change for the appliance as it is", async () => {
     await fill(tux, applianceId);
     const answer = await send(tux, `POST ${path}/plan`, await shownBy(tux, path));

@@ -6,7 +6,7 @@ import { qemuProgram } from "../testdrive/session-sandbox.ts";
 import { probeKernel, probeOutput } from "./probe-kernel.ts";
 import { scratchDir } from "./doctor-dir.ts";
 
-export interface ProbeLimits {
+interface ProbeLimits {
   /** Processor time, which does not depend on other programs. */
   processorSeconds: number;
   /** Elapsed time, for a machine that only waits. */

@@ -105,11 +105,11 @@ function itemsOf(path: string, items: readonly unknown[]): [string, string][] {
   });
 }
 
-/** The name of an item for people: the first of its texts. */
+/** The name of an item for people: the first of its texts. Only the repository of the own packages has none. */
 function nameIn(item: unknown): { name: string; text: string } {
   if (typeof item !== "object" || item === null) return { name: String(item), text: String(item) };
-  const { name, path, username, command, type, url, ...rest } = { ...item } as Record<string, unknown>;
-  const called = [name, path, username, command, type, url].find((one) => one !== undefined) ?? "uploads";
+  const { name, path, username, command, type, url, kind, ...rest } = { ...item } as Record<string, unknown>;
+  const called = [name, path, username, command, type, url, kind].find((one) => one !== undefined) ?? "uploads";
   const others = Object.entries({ ...(called !== url && { url }), ...(called !== type && { type }), ...rest });
   const text = others.filter(([, one]) => one !== undefined).map(([key, one]) => `${key} ${textOf(one)}`);
   return { name: String(called), text: text.join(", ") };
