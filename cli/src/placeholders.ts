@@ -24,7 +24,7 @@ export const placeholders = {
   path: "path in the image, such as /etc/motd",
   published: "id of an appliance in the gallery",
   reason: "one of OpenVEX's reasons, such as component_not_present",
-  repository: "id of a repository",
+  repository: "id or name of a repository",
   selected: "name of a package that the appliance has selected",
   scope: "read, build or publish",
   setting: "part of the configuration, such as network.hostname",

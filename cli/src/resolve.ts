@@ -26,12 +26,36 @@ export async function applianceId(client: Client, given: string): Promise<number
 
 async function applianceNamed(client: Client, name: string): Promise<ShownAppliance> {
   const { appliances } = await client.call("listAppliances", {});
-  const [first, ...others] = appliances.filter((one) => one.name === name);
-  if (!first)
-    throw new Complaint("notFound", `There is no appliance called ${name}.`, "`kiln list` shows your appliances.");
+  return oneNamed(appliances, { what: "appliance", name, next: "`kiln list` shows your appliances." });
+}
+
+/** The only one with this name. @param next where to find the others, for the message */
+function oneNamed<Named extends { id: number; name: string }>(
+  all: readonly Named[],
+  { what, name, next }: { what: string; name: string; next: string },
+): Named {
+  const [first, ...others] = all.filter((one) => one.name === name);
+  if (!first) throw new Complaint("notFound", `There is no ${what} called ${name}.`, next);
   if (others.length === 0) return first;
   const ids = [first, ...others].map(({ id }) => id).join(", ");
-  throw new Complaint("refused", `There is more than one appliance called ${name}.`, `Use its id: ${ids}.`);
+  throw new Complaint("refused", `There is more than one ${what} called ${name}.`, `Use its id: ${ids}.`);
+}
+
+/**
+ * The id of a repository, given by its id or its name.
+ *
+ * @param appliance one of the appliance's repositories is meant; otherwise one of all that the account can see
+ */
+export async function repositoryId(client: Client, given: string, appliance?: number): Promise<number> {
+  if (isNumber(given)) return Number(given);
+  if (appliance === undefined) {
+    const { repositories } = await client.call("listRepositories", { filter: given });
+    const next = "`kiln repo search TEXT` finds repositories.";
+    return oneNamed(repositories, { what: "repository", name: given, next }).id;
+  }
+  const { repositories } = await client.call("listApplianceRepositories", { appliance_id: appliance });
+  const next = "`kiln repo list APPLIANCE` shows its repositories.";
+  return oneNamed(repositories, { what: "repository", name: given, next }).id;
 }
 
 /** The id of a template or an appliance, which can be cloned. */

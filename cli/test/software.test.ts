@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { effect } from "./support/definition.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
@@ -53,6 +54,33 @@ it("prints what a change does to the image, and makes it", async () => {
   expect(ended).toEqual({ code: 0, stdout: "+1 package, +38.0 MB\n  + hello 1.1-1\n", stderr: "" });
   expect(service.requests).toContain(`GET ${path}/software/effect?add_package=hello`);
   expect(posts()).toEqual([`POST ${path}/cmd/add_package`]);
+});
+
+it("adds and removes a repository by its name, and takes software only from that one", async () => {
+  service.answers["/api/v2/user/repositories"] = {
+    repositories: [
+      { id: 7, name: "kiosk" },
+      { id: 8, name: "kiosk 2" },
+    ],
+  };
+  service.answers[`${path}/repositories`] = { repositories: [{ id: 9, name: "kiosk" }] };
+  const sent: string[] = [];
+  for (const call of ["add_repository", "remove_repository", "add_package"])
+    service.answers[`POST ${path}/cmd/${call}`] = async (request, response) => {
+      sent.push(`${call} ${await text(request)}`);
+      response.end(JSON.stringify({ repositories: [], success: {} }));
+    };
+
+  await machine.kiln(["repo", "add", "1000", "kiosk"]);
+  await machine.kiln(["repo", "remove", "1000", "kiosk"]);
+  await machine.kiln(["add", "1000", "hello", "--repository", "kiosk"]);
+
+  expect(service.requests).toContain("GET /api/v2/user/repositories?filter=kiosk");
+  expect(sent).toEqual([
+    "add_repository repo_id=7",
+    "remove_repository repo_id=9",
+    "add_package name=hello&repository_id=9",
+  ]);
 });
 
 it("makes nothing with --dry-run", async () => {

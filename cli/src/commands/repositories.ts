@@ -1,6 +1,6 @@
 import { command, value } from "../command.ts";
 import { table } from "../output/table.ts";
-import { applianceId, numberOf } from "../resolve.ts";
+import { applianceId, repositoryId } from "../resolve.ts";
 
 type Row = { id: number; name: string; type: string; base_system: string; base_url?: string };
 
@@ -33,7 +33,7 @@ export const repositories = [
     act: async ({ client, show, paint }, { appliance, repository }) => {
       const answer = await client.call("addApplianceRepository", {
         appliance_id: await applianceId(client, appliance),
-        repo_id: numberOf(repository, "repository"),
+        repo_id: await repositoryId(client, repository),
       });
       show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
     },
@@ -42,10 +42,9 @@ export const repositories = [
     tool: "writes",
     summary: "Remove a repository from an appliance",
     act: async ({ client, show, paint }, { appliance, repository }) => {
-      const answer = await client.call("removeApplianceRepository", {
-        appliance_id: await applianceId(client, appliance),
-        repo_id: numberOf(repository, "repository"),
-      });
+      const id = await applianceId(client, appliance);
+      const repo = await repositoryId(client, repository, id);
+      const answer = await client.call("removeApplianceRepository", { appliance_id: id, repo_id: repo });
       show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
     },
   }),
@@ -63,7 +62,7 @@ export const repositories = [
   command("repo delete <repository>", {
     summary: "Delete a repository that you imported and no appliance uses",
     act: async ({ client, show }, { repository }) => {
-      const answer = await client.call("deleteRepository", { repository_id: numberOf(repository, "repository") });
+      const answer = await client.call("deleteRepository", { repository_id: await repositoryId(client, repository) });
       show(answer, () => `Deleted repository ${repository}.`);
     },
   }),

@@ -5,7 +5,7 @@ import { Complaint, type Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { byCommands, effectText } from "../output/effect.ts";
 import { table } from "../output/table.ts";
-import { applianceId, numberOf } from "../resolve.ts";
+import { applianceId, repositoryId } from "../resolve.ts";
 
 const pattern = flag("the names are those of patterns");
 const dryRun = flag("only show what it would do");
@@ -40,7 +40,10 @@ export const software = [
     options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
     examples: ["kiln add First hello", "kiln add First hello=1.0-1 --dry-run", "kiln add --pattern First base"],
     act: async (kiln, { appliance, package: names, pattern: isPattern, repository, ...how }) => {
-      const from = repository === undefined ? undefined : numberOf(repository, "repository");
+      const from =
+        repository === undefined
+          ? undefined
+          : await repositoryId(kiln.client, repository, await applianceId(kiln.client, appliance));
       return await change(
         kiln,
         { ...how, appliance, names, kind: isPattern ? "add_pattern" : "add_package" },
