@@ -5,6 +5,7 @@ import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
 import { fakeAgent } from "../../support/fake-agent.ts";
+import { publish } from "../../support/gallery.ts";
 import { pageOf, textOf } from "../../support/html.ts";
 import { copyRow, unique } from "../../support/many-rows.ts";
 
@@ -72,6 +73,16 @@ describe("the build page", () => {
     const form = { form_token: await firefox.formToken() };
     await firefox.post(`/appliance/${applianceId}/builds/${buildId}/delete`, form);
     expect(textOf(await builds(applianceId), "#finished")).toContain("No builds yet");
+  });
+
+  it("says which versions are published", async () => {
+    const { applianceId } = await createBuild(tux);
+    const words = async () => textOf(await builds(applianceId), `#finished a[href="/appliance/${applianceId}/share"]`);
+    expect(await words()).toContain("Publish ");
+
+    await publish(tux, applianceId);
+
+    expect(await words()).toContain("Published ");
   });
 
   it("shows a hundred builds, and the older ones on further pages", async () => {

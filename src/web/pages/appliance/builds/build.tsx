@@ -16,6 +16,7 @@ import { Refusal } from "#domain/refusal";
 import { configurationOf } from "#lib/configuration/stored";
 import { isUnfinished, type Build } from "#storage/builds";
 import { listLastCheckRuns } from "#storage/check-runs";
+import { listPublishedVersions } from "#storage/publications";
 import { listRebuilds } from "#storage/rebuilds";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { Content } from "../../../parts/column.tsx";
@@ -211,8 +212,9 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
   const over = found.slice(0, perPage);
   const buildIds = over.map(({ id }) => id);
   const { settings, checks } = configurationOf(appliance);
-  const [updates, checkRuns, rebuilds] = await Promise.all([
+  const [updates, publishedVersions, checkRuns, rebuilds] = await Promise.all([
     shownUpdates(c, over.filter(hasImage)),
+    over.length === 0 ? [] : listPublishedVersions(db, appliance.id),
     over.length === 0 ? [] : listLastCheckRuns(db, buildIds),
     over.length === 0 ? [] : listRebuilds(db, buildIds),
   ]);
@@ -220,6 +222,7 @@ async function buildsOf(c: Context<WebEnv>): Promise<Builds> {
     applianceId: appliance.id,
     hasFirstBoot: settings.firstBoot !== "none",
     hasChecks: checks.length > 0,
+    publishedVersions,
     checkRuns,
     rebuilds,
     over,

@@ -121,7 +121,7 @@ const Actions = ({ build, seen }: ImageProps) => (
       Log
     </ButtonLink>
     <ButtonLink href={applianceAt(seen.applianceId, "share")} look="small plain" icon="globe" about={nameOf(build)}>
-      Publish
+      {seen.publishedVersions.includes(build.version) ? "Published" : "Publish"}
     </ButtonLink>
     <UpdatesLink build={build} seen={seen} />
     <DeleteBuild build={build} seen={seen} />

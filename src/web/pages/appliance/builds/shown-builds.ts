@@ -13,6 +13,8 @@ export interface Builds {
   hasChecks: boolean;
   /** The last run of the checks of each image. */
   checkRuns: readonly CheckRun[];
+  /** The versions of the appliance that are in the gallery. */
+  publishedVersions: readonly string[];
   /** The last rebuilds of each image, newest first. */
   rebuilds: readonly Build[];
   /** A page of the ended builds, newest first. */
