@@ -44,16 +44,18 @@ function oneNamed<Named extends { id: number; name: string }>(
 /**
  * The id of a repository, given by its id or its name.
  *
- * @param appliance one of the appliance's repositories is meant; otherwise one of all that the account can see
+ * @param appliance its id or name, if one of its repositories is meant; otherwise one of all that the account can see is
  */
-export async function repositoryId(client: Client, given: string, appliance?: number): Promise<number> {
+export async function repositoryId(client: Client, given: string, appliance?: string): Promise<number> {
   if (isNumber(given)) return Number(given);
   if (appliance === undefined) {
     const { repositories } = await client.call("listRepositories", { filter: given });
     const next = "`kiln repo search TEXT` finds repositories.";
     return oneNamed(repositories, { what: "repository", name: given, next }).id;
   }
-  const { repositories } = await client.call("listApplianceRepositories", { appliance_id: appliance });
+  const { repositories } = await client.call("listApplianceRepositories", {
+    appliance_id: await applianceId(client, appliance),
+  });
   const next = "`kiln repo list APPLIANCE` shows its repositories.";
   return oneNamed(repositories, { what: "repository", name: given, next }).id;
 }

@@ -43,7 +43,7 @@ export const repositories = [
     summary: "Remove a repository from an appliance",
     act: async ({ client, show, paint }, { appliance, repository }) => {
       const id = await applianceId(client, appliance);
-      const repo = await repositoryId(client, repository, id);
+      const repo = await repositoryId(client, repository, String(id));
       const answer = await client.call("removeApplianceRepository", { appliance_id: id, repo_id: repo });
       show(answer, () => table(paint, headings, answer.repositories.map(rowOf)));
     },

@@ -40,10 +40,7 @@ export const software = [
     options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
     examples: ["kiln add First hello", "kiln add First hello=1.0-1 --dry-run", "kiln add --pattern First base"],
     act: async (kiln, { appliance, package: names, pattern: isPattern, repository, ...how }) => {
-      const from =
-        repository === undefined
-          ? undefined
-          : await repositoryId(kiln.client, repository, await applianceId(kiln.client, appliance));
+      const from = repository === undefined ? undefined : await repositoryId(kiln.client, repository, appliance);
       return await change(
         kiln,
         { ...how, appliance, names, kind: isPattern ? "add_pattern" : "add_package" },
