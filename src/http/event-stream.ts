@@ -63,7 +63,14 @@ export async function* whileAllowed<T>(
       }
     }
   } finally {
-    // Not awaited: the source may be silent for a long time.
-    void source.return(undefined);
+    abandon(source, next);
   }
+}
+
+/**
+ * Ends a source whose client is gone. Not awaited, because the source may be silent for a long time. Nobody reads the
+ * value that it still waits for, so nobody is told if that fails either.
+ */
+export function abandon<T>(source: AsyncGenerator<T>, awaited: Promise<unknown>): void {
+  void Promise.allSettled([awaited, source.return(undefined)]);
 }

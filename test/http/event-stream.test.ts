@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { whileAllowed } from "#http/event-stream";
+import { merged } from "../../src/web/pages/appliance/builds/live.tsx";
 import { stopClock } from "../support/clock.ts";
 
 /** A stream checks from time to time whether its client may still read. */
@@ -11,6 +12,16 @@ const numbers = async function* (count: number): AsyncGenerator<number> {
 const silent = async function* (): AsyncGenerator<number> {
   yield await new Promise<number>(() => {});
 };
+
+/** A source whose first value comes at once, and whose second one fails when the test says so. */
+function failing() {
+  const { promise, reject } = Promise.withResolvers<number>();
+  async function* source() {
+    yield 1;
+    yield await promise;
+  }
+  return { source: source(), fail: () => reject(new Error("the object is gone")) };
+}
 
 afterEach(() => void vi.useRealTimers());
 
@@ -42,4 +53,22 @@ it("ends a silent stream, too", async () => {
   const isAllowed = vi.fn(async () => answers.shift() ?? false);
   expect(await Array.fromAsync(whileAllowed(silent(), isAllowed, 5))).toEqual([]);
   expect(isAllowed).toHaveBeenCalledTimes(3);
+});
+
+it.each<[string, (source: AsyncGenerator<number>) => AsyncGenerator<number>]>([
+  ["one source", (source) => whileAllowed(source, async () => true)],
+  ["several sources", (source) => merged([source, silent()])],
+])("ignores the failure of %s whose client is gone", async (_, shown) => {
+  const unhandled = vi.fn();
+  process.once("unhandledRejection", unhandled);
+  const { source, fail } = failing();
+  const values = shown(source);
+  expect(await values.next()).toEqual({ done: false, value: 1 });
+
+  await values.return(undefined);
+  fail();
+  await scheduler.wait(10);
+
+  expect(unhandled).not.toHaveBeenCalled();
+  process.off("unhandledRejection", unhandled);
 });

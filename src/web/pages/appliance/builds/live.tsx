@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { WatchedBuild } from "#domain/builds/build";
 import { followProgress, isGoingOn, type BuildNews } from "#domain/builds/log";
-import { bodyOf, endEvent, eventStreamHeaders, eventText, whileAllowed } from "#http/event-stream";
+import { abandon, bodyOf, endEvent, eventStreamHeaders, eventText, whileAllowed } from "#http/event-stream";
 import type { Build } from "#storage/builds";
 import { listRunningBuilds } from "#storage/builds-of-appliance";
 import type { WebEnv } from "../../../factory.ts";
@@ -84,7 +84,7 @@ async function partsOf(c: Context<WebEnv>, unsorted: readonly WatchedBuild[]): P
 const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** The values of several sources, in the order in which they arrive. */
-async function* merged<T>(sources: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
+export async function* merged<T>(sources: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
   const next = async (source: AsyncGenerator<T>) => ({ source, result: await source.next() });
   const waiting = new Map(sources.map((source) => [source, next(source)]));
   try {
@@ -97,6 +97,6 @@ async function* merged<T>(sources: readonly AsyncGenerator<T>[]): AsyncGenerator
       }
     }
   } finally {
-    for (const source of waiting.keys()) void source.return(undefined);
+    for (const [source, awaited] of waiting) abandon(source, awaited);
   }
 }
