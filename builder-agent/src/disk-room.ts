@@ -15,6 +15,31 @@ export async function freeBytes(dir: string): Promise<number> {
   return bavail * bsize;
 }
 
+/** A program that fails on a full disk deletes what it wrote, sometimes within a second. */
+const sampleEveryMs = 200;
+
+/** Remembers the least free space of a disk from its creation until it is disposed. */
+export class FreeSpaceWatch {
+  readonly #dir: string;
+  readonly #timer: NodeJS.Timeout;
+  #least = Infinity;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+    this.#timer = setInterval(() => void this.least(), sampleEveryMs).unref();
+  }
+
+  /** In bytes, now included. Infinity while the disk cannot be checked. */
+  async least(): Promise<number> {
+    const free = await freeBytes(this.#dir).catch(() => Infinity);
+    return (this.#least = Math.min(this.#least, free));
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
 export interface Stoppable {
   stop(reason: "no_room"): void;
   done: Promise<void>;

@@ -1,5 +1,6 @@
 import { parseLogLine } from "../run/log-line.ts";
 import type { Config } from "../config.ts";
+import { FreeSpaceWatch } from "../disk-room.ts";
 import { imageFormats, type FrozenInput } from "../contract.ts";
 import { getCapabilities } from "../doctor/capabilities.ts";
 import { obstaclesTo } from "../doctor/check.ts";
@@ -63,13 +64,14 @@ export async function rebuildImage<T>(rebuild: Rebuild, use: (rebuilt: Rebuilt) 
   if (!builderRoot && kiwi !== claimed.kiwi)
     say(`It was built with KIWI ${claimed.kiwi} of its build host. This machine has KIWI ${kiwi}.`);
   await using dir = await openWorkDir(stateDir, `rebuild-${claimed.buildId}`, logTo(say));
+  using space = new FreeSpaceWatch(stateDir);
   const signal = AbortSignal.any([rebuild.signal, AbortSignal.timeout(timeLimitMs)]);
   try {
     const rebuilt = await build({ ...rebuild, signal }, { workDir: dir.path, builder: kiwi, builderRoot });
     return await use(rebuilt);
   } catch (error) {
     rebuild.signal.throwIfAborted();
-    const { reason } = await endReason(error, { timeLimitMs, stateDir });
+    const { reason } = await endReason(error, { timeLimitMs, space });
     throw impossible(reason, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import type { BuildFailed } from "../contract.ts";
-import { freeBytes } from "../disk-room.ts";
+import type { FreeSpaceWatch } from "../disk-room.ts";
 import type { StopReason } from "../heartbeat.ts";
 import { sentenceOf } from "../log.ts";
 import { BuildFailure } from "./failure.ts";
@@ -23,23 +23,22 @@ const almostFull: BuildFailed = {
   kind: "error",
   reason: "The disk of the builder was almost full, so it stopped the build.",
 };
-/** With less free space than this, a program may have failed without room to log the reason. */
+/** If there was ever less free space than this, a program may have failed without room to log the reason. */
 const fullBytes = 64e6;
 
 /**
  * The message for the owner, and whose fault the failure is. If the description is not at fault, another agent retries the build.
- * Call it before the work directory is deleted, because it checks the free disk space.
+ * `space` watches the disk since the build began.
  */
 export async function endReason(
   why: unknown,
-  { timeLimitMs, stateDir }: { timeLimitMs: number; stateDir: string },
+  { timeLimitMs, space }: { timeLimitMs: number; space: FreeSpaceWatch },
 ): Promise<BuildFailed> {
   if (why instanceof Stopped) {
     if (why.reason === "no_room") return almostFull;
     return { kind: "failed", reason: `The build took longer than ${Math.round(timeLimitMs / 60_000)} minutes.` };
   }
-  const free = await freeBytes(stateDir).catch(() => Infinity);
-  return free < fullBytes ? full : failureOf(why);
+  return (await space.least()) < fullBytes ? full : failureOf(why);
 }
 
 function failureOf(error: unknown): BuildFailed {

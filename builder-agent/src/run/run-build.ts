@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { BuildClaim, BuildFinished, Phase } from "../contract.ts";
 import type { Config } from "../config.ts";
+import { FreeSpaceWatch } from "../disk-room.ts";
 import { guestOfBuild } from "../guest/means.ts";
 import { startHeartbeat, type StopReason } from "../heartbeat.ts";
 import type { ImageCache } from "../image-cache.ts";
@@ -91,18 +92,19 @@ class BuildWork {
   }
 
   async run(): Promise<void> {
-    const { log } = this.#parts;
+    const { config, log } = this.#parts;
+    using space = new FreeSpaceWatch(config.stateDir);
     log("build starts", { type: this.#claim.input.imageType });
     try {
-      await this.#inWorkDir();
+      await this.#inWorkDir(space);
       log("build finished", { seconds: Math.round(this.#seconds()) });
     } catch (error) {
-      if (!this.#isReported) await this.#explain(error);
+      if (!this.#isReported) await this.#explain(error, space);
       log("build ended", { reason: sentenceOf(error) });
     }
   }
 
-  async #inWorkDir(): Promise<void> {
+  async #inWorkDir(space: FreeSpaceWatch): Promise<void> {
     const { config, log } = this.#parts;
     await using dir = await openWorkDir(config.stateDir, `build-${this.#claim.buildId}-${this.#claim.attempt}`, log);
     const lines = await this.#openLog(dir.path);
@@ -121,7 +123,7 @@ class BuildWork {
     try {
       await this.#make(dir.path, lines, emit);
     } catch (error) {
-      await this.#explain(error, lines);
+      await this.#explain(error, space, lines);
       throw error;
     }
   }
@@ -235,7 +237,7 @@ class BuildWork {
   }
 
   /** Reports to the Worker why there will be no image, unless it knows already. Without a work directory there is no log. */
-  async #explain(why: unknown, lines?: LogStream): Promise<void> {
+  async #explain(why: unknown, space: FreeSpaceWatch, lines?: LogStream): Promise<void> {
     const { api, log } = this.#parts;
     this.#isReported = true;
     const stop = this.#stopReason;
@@ -245,7 +247,7 @@ class BuildWork {
       await released.catch((lost: unknown) => log("could not release the build", { reason: sentenceOf(lost) }));
     }
     const isNews = !isLate && (stop === undefined || isReported(stop));
-    const { kind, reason } = await endReason(why, { ...this.#claim, ...this.#parts.config });
+    const { kind, reason } = await endReason(why, { timeLimitMs: this.#claim.timeLimitMs, space });
     const failure = { kind, reason: this.#hidePaths(reason) };
     if (isNews) lines?.write(ownLine(failure.reason, new Date()));
     await lines?.close();
