@@ -123,6 +123,7 @@ it("shows the advisories of an image, and the images of an advisory", async () =
   await firefox.signIn(tux);
   const page = await pageOf(firefox.get(`/appliance/${applianceId}/build`));
   expect(textOf(page, "main")).toContain("1 fixed in an update, 1 not fixed yet");
+  expect(textOf(page, "main")).toContain("The appliance's repositories do not have the fixed versions.");
   const found = await pageOf(firefox.get("/appliances/images?with=cve-2026-1001"));
   expect(textOf(found, "tbody")).toContain("apache2-bin 2.4.65-1~deb12u1 (not fixed yet)");
   const unknown = await pageOf(firefox.get("/appliances/images?with=CVE-1999-1"));

@@ -131,13 +131,13 @@ it("does not tell of one that does not concern the image, as its owner states", 
   expect(await told()).toEqual([]);
 });
 
-it("marks the exploited ones in the list of an image", async () => {
-  await give("exploited", exploited("CVE-2026-1002"));
+it("marks the exploited ones in the list of an image, and lists them first", async () => {
+  await give("exploited", exploited("CVE-2026-1001"));
   expect(await list()).toMatchObject({ known: false });
   await give("debian", tracker("CVE-2026-1001", "CVE-2026-1002"));
   expect((await list()).advisories).toMatchObject([
-    { id: "CVE-2026-1002", exploited: true },
-    { id: "CVE-2026-1001", exploited: false },
+    { id: "CVE-2026-1001", exploited: true },
+    { id: "CVE-2026-1002", exploited: false },
   ]);
   await expect(give("exploited", { vulnerabilities: [{ id: "CVE-2026-1001" }] })).rejects.toThrow("does not match");
 });

@@ -28,10 +28,12 @@ export interface KnownAffected extends Affected {
   isExploited: boolean;
 }
 
-/** Adds whether attackers exploit each one. */
+/** Adds whether attackers exploit each one. Those come first: a kernel alone can have thousands of others. */
 export async function withExploits(db: Database, affected: readonly Affected[]): Promise<KnownAffected[]> {
   const exploited = await exploitedAmong(db, [...new Set(affected.map(({ id }) => id))]);
-  return affected.map((one) => ({ ...one, isExploited: exploited.has(one.id) }));
+  return affected
+    .map((one) => ({ ...one, isExploited: exploited.has(one.id) }))
+    .toSorted((one, other) => Number(other.isExploited) - Number(one.isExploited));
 }
 
 /** dpkg compares a version without a release as if its release were 0. libsolv does not. */

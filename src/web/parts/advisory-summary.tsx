@@ -18,7 +18,7 @@ export const AdvisorySummary = ({ counts: { fixed, open, exploited } }: { counts
       </State>
     );
   if (fixed > 0) return <State tone="warn">{number(fixed)} fixed in an update</State>;
-  return open > 0 ? <State>{open} not fixed yet</State> : <State tone="good">none that matter</State>;
+  return open > 0 ? <State>{number(open)} not fixed yet</State> : <State tone="good">none that matter</State>;
 };
 
 /** How many advisories an update fixes, for a list. */

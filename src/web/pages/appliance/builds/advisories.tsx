@@ -5,7 +5,8 @@ import { AdvisorySummary, advisoryWords as words } from "../../../parts/advisory
 import { Moment } from "../../../parts/moment.tsx";
 import { Badge } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
-import { counted } from "../../../parts/words.ts";
+import { counted, number } from "../../../parts/words.ts";
+import { applianceAt } from "../with-appliance.ts";
 import { Statement, StatementForm, useVexRefused } from "./vex-statement.tsx";
 import { nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
@@ -14,7 +15,8 @@ import type { Builds } from "./shown-builds.ts";
 const maxShown = 200;
 
 /** The security advisories of an image. Nothing if no feed has its base system. */
-export const Advisories = ({ build, seen: { applianceId, advisories: found } }: { build: Build; seen: Builds }) => {
+export const Advisories = ({ build, seen }: { build: Build; seen: Builds }) => {
+  const { applianceId, advisories: found, updates } = seen;
   const isRefused = useVexRefused(applianceId, build);
   if (found?.build.id !== build.id || !found.isKnown) return null;
   const { advisories, counts, feeds } = found;
@@ -33,9 +35,15 @@ export const Advisories = ({ build, seen: { applianceId, advisories: found } }: 
             ),
         )}
       </div>
+      {counts.fixed > 0 && updates?.build.id === build.id && updates.updates.length === 0 && (
+        <p class="hint">
+          The appliance's repositories do not have the fixed versions.{" "}
+          <a href={applianceAt(applianceId, "software")}>Add the security repository</a> of its distribution.
+        </p>
+      )}
       {known.length > 0 && (
         <details class="use" open={isRefused}>
-          <summary>{known.map((state) => `${counts[state]} ${words[state]}`).join(", ")}</summary>
+          <summary>{known.map((state) => `${number(counts[state])} ${words[state]}`).join(", ")}</summary>
           <Table
             label={`Advisories of ${nameOf(build)}`}
             isCards
