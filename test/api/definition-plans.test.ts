@@ -71,13 +71,13 @@ describe("POST …/definition/plan", () => {
 
   it("names a check by its kind", async () => {
     const answer = await send(tux, `POST ${path}/plan`, {
-      configuration: { checks: [{ kind: "login" }, { kind: "port_open", port: 80 }] },
+      configuration: { checks: [{ kind: "login" }, { kind: "http", path: "/status" }] },
     });
 
     const { plan } = (await answer.json()) as { plan: { changes: object[] } };
     expect(plan.changes).toEqual([
       { name: "configuration/checks", item: "login", to: "seconds 300" },
-      { name: "configuration/checks", item: "port_open", to: "port 80, seconds 300" },
+      { name: "configuration/checks", item: "http", to: "port 80, path /status, status 200, seconds 300" },
     ]);
   });
 

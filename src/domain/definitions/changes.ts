@@ -105,14 +105,17 @@ function itemsOf(path: string, items: readonly unknown[]): [string, string][] {
   });
 }
 
-/** The name of an item for people: the first of its texts. Only the repository of the own packages has none. */
+/** The fields that can name an item for people, the best first. */
+const nameFields = ["name", "kind", "path", "username", "command", "type", "url"] as const;
+
+/** The name of an item, and its other fields. Only the repository of the own packages has no name. */
 function nameIn(item: unknown): { name: string; text: string } {
   if (typeof item !== "object" || item === null) return { name: String(item), text: String(item) };
-  const { name, path, username, command, type, url, kind, ...rest } = { ...item } as Record<string, unknown>;
-  const called = [name, path, username, command, type, url, kind].find((one) => one !== undefined) ?? "uploads";
-  const others = Object.entries({ ...(called !== url && { url }), ...(called !== type && { type }), ...rest });
-  const text = others.filter(([, one]) => one !== undefined).map(([key, one]) => `${key} ${textOf(one)}`);
-  return { name: String(called), text: text.join(", ") };
+  const fields: Partial<Record<string, unknown>> = { ...item };
+  const naming = nameFields.find((field) => fields[field] !== undefined);
+  const others = Object.entries(fields).filter(([field, value]) => field !== naming && (value ?? "") !== "");
+  const text = others.map(([field, value]) => `${field} ${textOf(value)}`);
+  return { name: naming ? String(fields[naming]) : "uploads", text: text.join(", ") };
 }
 
 const textOf = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
