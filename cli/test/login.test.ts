@@ -49,6 +49,14 @@ it("reads the answers to all its questions from a pipe that stays open", async (
   expect(await machine.kiln(["whoami"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Account +tux\n/) });
 });
 
+it("explains itself if its input ends before the answer", async () => {
+  const ended = await machine.kiln(["login", service.url, "--account", "tux"], { input: "" });
+  expect(ended).toMatchObject({
+    code: 64,
+    stderr: expect.stringMatching(/^kiln: There is no answer to "[^"]+"\nRun it/),
+  });
+});
+
 it("asks on a terminal without showing the key", async () => {
   const line = `kiln login ${service.url} --account tux`;
   const given = { env: machine.env, input: "secret word\n", cwd: machine.folder };

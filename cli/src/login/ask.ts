@@ -43,8 +43,9 @@ async function nextLine(): Promise<string | undefined> {
   input ??= createInterface({ input: process.stdin });
   lines ??= input[Symbol.asyncIterator]();
   const { value, done } = await lines.next();
+  if (done === true) return undefined;
   input.pause(); // otherwise an open input would keep the process running
-  return done === true ? undefined : value;
+  return value;
 }
 
 /** Writes the question, but not what readline echoes. */
