@@ -15,6 +15,7 @@ export const Bundle = z.object({
   worker: z.looseObject({
     name: z.string(),
     bindings: z.record(z.string(), z.unknown()),
+    durableObjects: z.record(z.string(), z.looseObject({ className: z.string() })),
     d1Databases: z.record(z.string(), z.unknown()).optional(),
     assets: z.looseObject({ directory: z.string() }).optional(),
   }),

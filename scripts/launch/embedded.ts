@@ -15,10 +15,18 @@ import { projectRoot } from "./project.ts";
 import { warn } from "./progress.ts";
 import { startRuntime } from "./runtime.ts";
 
-export type EmbeddedOptions = {
+type Code = {
   bundle: Bundle;
   /** The folder of the bundle's modules. The service's own by default. */
   modulesFolder?: string;
+};
+
+export type EmbeddedOptions = Code & {
+  /**
+   * The release that runs the Durable Objects, while this one runs everything else. Cloudflare mixes two releases like
+   * this for some minutes after a deploy. By default, this one runs both.
+   */
+  objects?: Code;
   /** The folder of the migrations that the bundle needs. The service's own by default. */
   migrationsFolder?: string;
   host: string;
@@ -105,6 +113,7 @@ function collectGarbageEarly(): void {
 function miniflareOptions(options: EmbeddedOptions, room: DiskRoom, log: (line: string) => void): V4MiniflareOptions {
   const persistence = join(options.stateDirectory, "worker");
   mkdirSync(persistence, { recursive: true });
+  const [service, ...others] = serviceWorkers(options, room);
   return {
     // The address of miniflare's own socket, which workerd.sh moves.
     host: "127.0.0.1",
@@ -115,12 +124,29 @@ function miniflareOptions(options: EmbeddedOptions, room: DiskRoom, log: (line: 
     telemetry: { enabled: false },
     resourcePersistencePath: persistence,
     handleStructuredLogs: ({ level, message }) => showLog(level, message, log),
-    workers: [controlWorker(options.bundle.worker), workerOptions(options, room)],
+    workers: [controlWorker(service), service, ...others],
   } as V4MiniflareOptions;
 }
 
-function workerOptions({ bundle, modulesFolder, host, port, bindings, ...options }: EmbeddedOptions, room: DiskRoom) {
-  const { outsideCidrs, catalogueProxy } = options;
+type ServiceWorker = ReturnType<typeof workerOptions> & { queueConsumers?: Record<string, unknown> };
+
+/** First the Worker that gets all requests, messages and ticks, then the one that runs its objects, if that is another. */
+function serviceWorkers(options: EmbeddedOptions, room: DiskRoom): [ServiceWorker, ...ServiceWorker[]] {
+  const service = workerOptions(options, options, room);
+  if (options.objects === undefined) return [service];
+  // The Worker's name is a part of each object's id, so it stays with the objects.
+  const objects = workerOptions(options.objects, options, room);
+  return [
+    { ...service, name: `${service.name}-without-objects`, durableObjects: boundIn(objects) },
+    { ...objects, queueConsumers: {}, unsafeBindings: [] },
+  ];
+}
+
+const boundIn = ({ name, durableObjects }: ServiceWorker) =>
+  Object.fromEntries(Object.entries(durableObjects).map(([key, one]) => [key, { ...one, scriptName: name }]));
+
+function workerOptions({ bundle, modulesFolder }: Code, options: EmbeddedOptions, room: DiskRoom) {
+  const { host, port, bindings, outsideCidrs, catalogueProxy } = options;
   const { worker, modules } = bundle;
   const folder = modulesFolder ?? bundleFolder;
   return {

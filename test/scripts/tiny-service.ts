@@ -30,6 +30,7 @@ export function tinyBundle(folder: string): Bundle {
       name: "kiln",
       bindings: {},
       compatibilityDate: "2026-10-20",
+      durableObjects: {},
       d1Databases: { DB: "tiny" },
       r2Buckets: { BLOBS: "kiln" },
     },

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +15,7 @@ import { restClient, type RestClient } from "./rest.ts";
 import { openViewer, relayWire, type Viewer } from "./rfb.ts";
 import { freePort, until } from "./service.ts";
 
-type Release = Pick<EmbeddedOptions, "bundle" | "modulesFolder" | "migrationsFolder">;
+export type Release = Pick<EmbeddedOptions, "bundle" | "modulesFolder" | "migrationsFolder" | "objects">;
 
 /** A service on one state directory, with an agent. A test chooses the release of its Worker, and replaces it. */
 export class ReleasedService implements AsyncDisposable {
@@ -109,9 +110,28 @@ export class ReleasedService implements AsyncDisposable {
     return await openViewer(wire);
   }
 
+  /** The errors that the Worker has logged. The runtime's own messages have no second time. */
+  errors(): string[] {
+    const lines = readFileSync(join(this.#stateDirectory, "worker.log"), "utf8").split("\n");
+    return lines.filter((line) => /^\S+ error \d{4}-\S+ /.test(line));
+  }
+
+  /** The names of the tables of each Durable Object of a class that has any. */
+  tablesOf(className: string): string[][] {
+    const folder = join(this.#stateDirectory, "worker/do", className);
+    const files = readdirSync(folder).filter((name) => /^[\da-f]{64}\.sqlite$/.test(name));
+    return files.map((name) => tablesIn(join(folder, name))).filter((tables) => tables.length > 0);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#agent?.[Symbol.asyncDispose]();
     await this.#worker?.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function tablesIn(file: string): string[] {
+  using database = new DatabaseSync(file, { readOnly: true });
+  const rows = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  return rows.map(({ name }) => String(name));
 }
