@@ -9,7 +9,7 @@ import { listPublishedVersions } from "#storage/publications";
 import { channelsAt } from "../support/channels.ts";
 import { checkReport } from "../support/check-report.ts";
 import { signedIn } from "../support/client.ts";
-import { DebianAppliance, hourMs, securityUpdate } from "../support/debian-appliance.ts";
+import { DebianAppliance, hourMs, minuteMs, securityUpdate } from "../support/debian-appliance.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { publish } from "../support/gallery.ts";
@@ -46,6 +46,23 @@ async function check(buildId: number, result: CheckResult): Promise<void> {
 }
 
 const head = async () => (await channelsAt(debian.tux, `/appliances/${debian.id}/channels`))[0]?.version;
+
+it.each([
+  ["security", ["Debian Test, security"]],
+  ["all", ["Debian Test", "Debian Test, security"]],
+  ["never", []],
+])("checks the mirrors of an appliance that follows %s every five minutes: %j", async (follows, names) => {
+  await follow(follows);
+  await debian.build();
+  const asked = async (ms: number) => {
+    await debian.look(ms);
+    const turns = env.DB.prepare("SELECT name FROM import_turns JOIN repositories ON id = repository_id ORDER BY name");
+    return (await turns.all<{ name: string }>()).results.map(({ name }) => name);
+  };
+
+  expect(await asked(0)).toEqual([]);
+  expect(await asked(5 * minuteMs)).toEqual(names);
+});
 
 it("gets a security update into the channel, after its checks have passed", async () => {
   await follow("security", { checks: [{ kind: "login" }] });

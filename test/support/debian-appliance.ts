@@ -9,7 +9,8 @@ import { fakeAgent } from "./fake-agent.ts";
 import { takeChores } from "./sweep.ts";
 import { db } from "./testdrives.ts";
 
-export const hourMs = 60 * 60_000;
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /** A security update of its packages. */

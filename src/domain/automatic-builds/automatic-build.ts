@@ -3,9 +3,12 @@ import { decide, packagesIn } from "#domain/automatic-builds/decide";
 import { advanceBuild } from "#domain/automatic-builds/advance";
 import { nextBegin } from "#domain/automatic-builds/next";
 import { inWindow, windowOf } from "#domain/automatic-builds/window";
+import { refreshFollowed } from "#domain/repositories/refresh";
 import { configurationOf } from "#lib/configuration/stored";
+import { bringsSecurityUpdates } from "#model/catalogue";
 import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
+import type { Repository } from "#storage/repositories";
 import { beginAutomaticBuild, endAutomaticBuild, refuseAutomaticBuild, type Watch } from "#storage/watches";
 
 const minuteMs = 60_000;
@@ -21,7 +24,8 @@ export interface Looked {
   watch: Watch;
   /** The images of the newest version. */
   newest: readonly Build[];
-  /** The digest of the contents of the appliance's repositories. */
+  repositories: readonly Repository[];
+  /** The digest of the contents of these repositories. */
   contents: string;
 }
 
@@ -34,6 +38,8 @@ export async function buildOutdated(services: Services, looked: Looked, now: num
   if (watch.automaticState === "building") return await advance(services, { appliance, watch }, now);
   const { automaticBuilds: follows } = configurationOf(appliance).settings;
   if (follows === "never") return now + dayMs;
+  const followed = looked.repositories.filter((one) => follows === "all" || bringsSecurityUpdates(one));
+  await refreshFollowed(services, followed, now);
   const [image] = looked.newest;
   if (!image) return now + followedEveryMs;
   const from = nextBegin({ ...looked, newestVersion: image.version }, now);

@@ -5,12 +5,14 @@ import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
 import { listImports, listUnusedAfter, releaseImport } from "#storage/imports";
-import { listOwnFiles, listUncheckedSince } from "#storage/repositories";
+import { listOwnFiles, listUncheckedSince, type Repository } from "#storage/repositories";
 import { removeStates } from "#storage/repository-states";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** How often mirrors are checked. */
 const askEveryMs = 30 * 60_000;
+/** The same for mirrors that an appliance follows: a little less than the time between two looks at the appliance. */
+const askFollowedEveryMs = 4 * 60_000;
 const repositoriesPerRun = 50;
 /** Longer than a queue consumer may run, so an import that began before has ended. */
 const importMs = 20 * 60_000;
@@ -30,6 +32,20 @@ export async function refreshRepositories({ env, db }: Services, now: number): P
   await requestImports(
     { env, db },
     [...changed, ...due].map(({ id }) => id),
+  );
+}
+
+/** Requests imports of mirrors that were not checked for some minutes. Appliances that are built automatically follow them. */
+export async function refreshFollowed(
+  services: Services,
+  repositories: readonly Pick<Repository, "id" | "url" | "checkedAt">[],
+  now: number,
+): Promise<void> {
+  const isDue = ({ url, checkedAt }: Pick<Repository, "url" | "checkedAt">) =>
+    !url.startsWith("service:") && checkedAt !== null && checkedAt.getTime() < now - askFollowedEveryMs;
+  await requestImports(
+    services,
+    repositories.filter(isDue).map(({ id }) => id),
   );
 }
 

@@ -13,6 +13,7 @@ import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { forgetOtherUpdates, listImageUpdates, type ImageUpdatesRow } from "#storage/image-updates";
 import { saveNextLook, takeDueWatches, type Watch } from "#storage/watches";
+import type { Repository } from "#storage/repositories";
 import { findNewestImage, listBuildsById, listBuildsOfVersion } from "#storage/builds-of-appliance";
 import { listChannels } from "#storage/channels";
 
@@ -47,7 +48,9 @@ async function look(services: Services, watch: Watch, { now, feeds }: { now: num
   if (!appliance) return;
   const { newest, inChannels } = await watchedImagesOf(db, appliance.id);
   const images = [...newest, ...inChannels];
-  const { contents, rows } = await compareAll(services, appliance, images);
+  const repositories = await listApplianceRepositories(db, appliance.id);
+  const contents = contentsOf(repositories);
+  const rows = await compareAll(services, images, { appliance, repositories, contents });
   for (const build of images) {
     const row = rows.get(build.id);
     if (!row) continue;
@@ -59,25 +62,23 @@ async function look(services: Services, watch: Watch, { now, feeds }: { now: num
     appliance.id,
     images.map(({ id }) => id),
   );
-  const next = await buildOutdated(services, { appliance, watch, newest, contents }, now);
+  const next = await buildOutdated(services, { appliance, watch, newest, repositories, contents }, now);
   await saveNextLook(db, watch, new Date(next));
 }
 
 /**
- * Compares those whose last comparison is not with the present contents of the repositories. Returns the digest of these
- * contents, and how outdated each image is.
+ * Compares those whose last comparison is not with the present contents of the repositories. Returns how outdated each
+ * image is.
  */
 async function compareAll(
   services: Services,
-  appliance: Appliance,
   images: readonly Build[],
-): Promise<{ contents: string; rows: ReadonlyMap<number, ImageUpdatesRow> }> {
-  const repositories = await listApplianceRepositories(services.db, appliance.id);
-  const contents = contentsOf(repositories);
+  { appliance, repositories, contents }: { appliance: Appliance; repositories: Repository[]; contents: string },
+): Promise<ReadonlyMap<number, ImageUpdatesRow>> {
   const before = await updatesOfAll(services.db, images);
   const outdated = images.filter(({ id }) => before.get(id)?.contents !== contents);
   for (const build of outdated) await compareImage(services, build, { appliance, repositories });
-  return { contents, rows: outdated.length === 0 ? before : await updatesOfAll(services.db, images) };
+  return outdated.length === 0 ? before : await updatesOfAll(services.db, images);
 }
 
 async function updatesOfAll(db: Database, images: readonly Build[]): Promise<Map<number, ImageUpdatesRow>> {
