@@ -1,19 +1,16 @@
 import { DurableObject } from "cloudflare:workers";
-import { afterAttempt, healthAfter, type Delivery } from "#domain/events/delivery";
-import { failureOf, hasSucceeded } from "#domain/events/post";
-import { postMessage } from "#domain/events/webhook-post";
+import type { Delivery } from "#domain/events/delivery";
 import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 import { openDatabase } from "#storage/db";
-import { listWebhooksOf, saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
+import { listWebhooksOf, type Webhook } from "#storage/webhooks";
 import { AdvisoryMail } from "./advisory-mail.ts";
 import { EventListeners } from "./event-listeners.ts";
 import { EventLog, type StoredEvent } from "./event-log.ts";
 import { WebhookDeliveries } from "./webhook-deliveries.ts";
+import { WebhookSender } from "./webhook-sender.ts";
 
-/** The most deliveries of one webhook in a turn. */
-const maxInTurn = 10;
 /** The wait before a retry if D1 could not be read. */
 const retryMs = 30_000;
 
@@ -24,6 +21,7 @@ const retryMs = 30_000;
 export class Events extends DurableObject<Env> {
   readonly #log = new EventLog(this.ctx.storage.sql);
   readonly #deliveries = new WebhookDeliveries(this.ctx.storage.sql);
+  readonly #sender = new WebhookSender(this.#deliveries, this.env);
   readonly #mail = new AdvisoryMail(this.ctx.storage.sql, this.env);
   readonly #listeners = new EventListeners(this.ctx);
 
@@ -97,45 +95,12 @@ export class Events extends DurableObject<Env> {
       const webhooks = await this.#webhooks();
       this.#deliveries.forgetAllBut(webhooks.map(({ uid }) => uid));
       const mailed = this.#mail.send(this.#owner, Date.now());
-      await Promise.all([mailed, ...webhooks.map((webhook) => this.#deliver(webhook))]);
+      await Promise.all([mailed, ...webhooks.map((webhook) => this.#sender.send(webhook))]);
       await this.#setAlarm();
     } catch (error) {
       logFailure("could not send the events of an account", error, { account: this.#owner });
       await this.ctx.storage.setAlarm(Date.now() + retryMs);
     }
-  }
-
-  /**
-   * Sends the due deliveries in order. After a failure, the rest waits for the next turn, so that a dead receiver does
-   * not delay the others.
-   */
-  async #deliver(webhook: Webhook): Promise<void> {
-    let health: WebhookHealth = webhook;
-    for (const delivery of this.#deliveries.due(webhook.uid, Date.now(), maxInTurn)) {
-      const attempt = await this.#attempt(webhook, delivery);
-      const after = healthAfter(health, attempt, Date.now());
-      await this.#saveHealth(webhook, health, after);
-      if (!attempt.succeeded) return;
-      health = after;
-    }
-  }
-
-  async #attempt(webhook: Webhook, delivery: Delivery): Promise<{ succeeded: boolean; reason: string }> {
-    const { id: deliveryId, event, body } = delivery;
-    const outcome = await postMessage(this.env, webhook, { deliveryId, event, body });
-    const succeeded = hasSucceeded(outcome);
-    const at = Date.now();
-    const attempted = afterAttempt(delivery, succeeded, { at, random: Math.random() });
-    this.#deliveries.record(delivery, attempted, { ...outcome, at });
-    return { succeeded, reason: failureOf(outcome) };
-  }
-
-  async #saveHealth({ id, uid }: Webhook, before: WebhookHealth, after: WebhookHealth): Promise<void> {
-    if (after.disabledReason !== null) this.#deliveries.giveUp(uid);
-    const isSame =
-      after.failingSince?.getTime() === before.failingSince?.getTime() &&
-      after.disabledReason === before.disabledReason;
-    if (!isSame) await saveWebhookHealth(openDatabase(this.env.DB), id, after);
   }
 
   #webhooks(): Promise<Webhook[]> {
