@@ -9,7 +9,7 @@ import { findPublishedImage } from "#storage/visible-builds";
 
 /*
  * Anyone may build a published image again, to compare it, so anyone may read what it was built from. A clone has all of
- * that too, so it is not given out if the publisher does not allow cloning (decision 70).
+ * that too, so it is not given out if the publisher does not allow cloning (decision 26).
  */
 
 /** A published build, whose input everyone may read. Undefined if it is not published. */

@@ -13,7 +13,7 @@ import { userIndexPath } from "#storage/user-repositories";
 
 /*
  * Machines read a user repository at an address that nobody can guess, which is in their image. Address and signing key are
- * derived from a key of the service and the appliance, so nothing is stored for them (decision 80).
+ * derived from a key of the service and the appliance, so nothing is stored for them (decision 12).
  */
 
 type Owned = Pick<Appliance, "id" | "uuid" | "accountId" | "baseSystem" | "configuration">;
