@@ -8,7 +8,7 @@ import { FileEntry } from "../../builder-agent/src/contract.ts";
 
 const pieceBytes = 2 ** 20;
 
-/** The number of bytes at which two files differ. Those that only one of them has count, too. */
+/** The number of bytes at which two files differ. Bytes that only one of them has count, too. */
 export function differingBytes(one: string, other: string): number {
   const sizes = [statSync(one).size, statSync(other).size];
   const files = [openSync(one, "r"), openSync(other, "r")];
@@ -66,7 +66,7 @@ export function differingFiles(one: string, other: string): string[] {
   return paths.filter((path) => a.get(path) !== b.get(path));
 }
 
-/** An index is gzip members of lines, one entry each, followed by a table. The place of a content does not count. */
+/** An index is gzip members of lines, one entry each, followed by a table. Where a content is stored does not count. */
 function entriesOf(index: string): Map<string, string> {
   const lines = gunzipSync(readFileSync(index)).toString().split("\n");
   const entries = lines.filter((line) => line.startsWith('{"path"')).map((line) => FileEntry.parse(JSON.parse(line)));

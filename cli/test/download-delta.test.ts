@@ -23,7 +23,7 @@ const same = Array.from({ length: 700 }, block);
 const zeros = Buffer.alloc(300 * blockBytes);
 const disks: Record<string, Buffer> = {
   [earlier]: Buffer.concat([...same, zeros, block()]),
-  // Blocks in other places, new ones between them, and an end that is no whole block.
+  // Blocks in other places, new ones between them, and an end that is not a whole block.
   [newer]: Buffer.concat([
     block(),
     ...same.slice(350),

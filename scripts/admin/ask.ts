@@ -33,7 +33,7 @@ export function sender(url: string, secret: string) {
 
 type Refused = { url: string; path: string; status: number; text: string };
 
-/** The sentence of a refusal. */
+/** The message of a refusal. */
 export function refusal({ url, path, status, text }: Refused): string {
   const failure = Failure.safeParse(parseJson(text));
   if (failure.success) return failure.data.error.message;

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Bounds the time of a start. The next one continues. */
+/** Limits the time of a start. The next start continues. */
 const mostAtOnce = 20_000;
 /** A Durable Object's storage. The alarms of all objects are in another file, metadata.sqlite. */
 const storage = /^[0-9a-f]{64}\.sqlite$/;

@@ -37,7 +37,7 @@ export class TestdriveRecord {
 
   /**
    * Notes the events of a state, in the same write as the state. A session that no agent claimed was refused, so
-   * neither its start nor its end is announced. A session for checks is no testdrive of the account's.
+   * neither its start nor its end is announced. A session for checks is not a testdrive of the account.
    */
   note({ state, agentId, isCheck }: Known): void {
     if (isCheck) return;

@@ -195,7 +195,7 @@ export async function findHead(
   return found;
 }
 
-/** A published version that a channel has, or has had before its head. */
+/** A published version at the head of a channel, or one that was there earlier. */
 export async function findVersionInChannel(
   db: Database,
   address: ChannelAddress,

@@ -66,9 +66,9 @@ export const madeFrom = (db: Database, { uuid, sha256 }: { uuid: string; sha256:
   });
 
 /**
- * The published appliance whose channel an address of a schematic leads to: the oldest that has the channel. Appliances
- * with repositories that only their account sees are no candidates, because the definition names these only by their
- * name.
+ * The published appliance whose channel an address of a schematic leads to: the oldest that has the channel.
+ * Appliances with repositories that only their account sees are not candidates, because the definition has only the
+ * names of these repositories.
  */
 export async function findSchematicChannel(
   db: Database,

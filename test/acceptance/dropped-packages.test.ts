@@ -44,7 +44,10 @@ async function applianceWithNote(): Promise<string> {
   return appliance.id;
 }
 
-/** Fetches the packages of a new build, gives them to the service, and fails the build. Returns the note's file. */
+/**
+ * Fetches the packages of a new build, gives them to the service, and fails the build. Returns the file that notes
+ * them.
+ */
 async function fetchedNote(applianceId: string, dir: string): Promise<Buffer> {
   mkdirSync(dir);
   await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem", force: "true" });

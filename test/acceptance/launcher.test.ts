@@ -84,7 +84,7 @@ describe("npm start", () => {
     await until("the summary is printed", 300, () => run.output().includes("Ctrl-C stops everything"));
     expect(run.output()).toContain(`curl -u tux:KEY ${url}/api/v2/user/template_sets`);
     expect(run.output()).toMatch(loading);
-    expect(run.output()).not.toContain(ready.api_key); // it is no terminal
+    expect(run.output()).not.toContain(ready.api_key); // it is not a terminal
 
     const tree = run.tree();
     expect(tree.length).toBeGreaterThanOrEqual(3); // starter, launcher, workerd

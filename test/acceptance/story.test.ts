@@ -126,7 +126,10 @@ const asksForLogin = (serial: string): boolean =>
 /** Whether it has the focus. */
 const isAt = (target: Locator) => target.evaluate((element) => element === document.activeElement);
 
-/** The screen is no trap: it takes Tab, and has its own keys to leave it. What is typed later shows that none of them hangs. */
+/**
+ * The screen does not trap the keyboard: it takes Tab, and has its own keys to leave it. What is typed later shows that
+ * none of them hangs.
+ */
 async function leaveAndReturn(page: Page): Promise<void> {
   const screen = page.locator("canvas");
   await page.keyboard.press("Tab");

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A stream in the context of the test, which can so move its clock. */
+/** A stream in the context of the test, so that the test can move its clock. */
 const listenHere = async ({ accountUid: uid }: Client) =>
   listenerOf(await followEvents(env, { uid }, { after: undefined, access: { by: "key" } }));
 

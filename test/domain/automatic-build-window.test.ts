@@ -1,4 +1,4 @@
-/** When the next automatic build may begin: the window, what the last one came to, and when Kiln looks. */
+/** When the next automatic build may begin: the window, how the last one ended, and when Kiln looks. */
 import { describe, expect, it } from "vitest";
 import { nextBegin, type Next } from "#domain/automatic-builds/next";
 import { weeklyWindow } from "#lib/configuration/weekly-window";
@@ -12,7 +12,7 @@ const edited = new Date(at("01T00:00"));
 interface Last {
   state: Next["watch"]["automaticState"];
   began: string;
-  /** The contents of the repositories that it knew. */
+  /** The contents of the repositories when it began. */
   contents?: string;
 }
 

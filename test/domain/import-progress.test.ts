@@ -48,7 +48,7 @@ async function templatesInJson(who: Client): Promise<ShownSet["template"]> {
   return ((await answer.json()) as { template_set: ShownSet }).template_set.template;
 }
 
-/** Tiny Linux, as if none of its repositories had ever been imported, and one were now. */
+/** Tiny Linux in the middle of its first import. */
 async function importing(packages: number, percent: number): Promise<void> {
   const [first] = await listByCatalogue(db, tiny.name);
   await env.DB.prepare("UPDATE repositories SET revision = NULL WHERE catalogue = ?").bind(tiny.name).run();

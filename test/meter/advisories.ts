@@ -18,7 +18,10 @@ const installed = Array.from({ length: packages }, (_, nth) => ({
 
 const count = () => takeChores([{ body: { chore: "countImageAdvisories", at: Date.now() } }]);
 
-/** Images of Debian with the same packages, whose advisories are counted. `changed` reads another advisory of one of them. */
+/**
+ * Images of Debian with the same packages, whose advisories are counted. `changed` reads a new advisory about one of
+ * these packages.
+ */
 export async function imagesWithAdvisories(images: number) {
   const tux = await signedIn();
   await createAppliance(tux); // loads the templates

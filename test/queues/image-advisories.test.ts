@@ -182,7 +182,7 @@ it("writes only counts that differ", async () => {
   expect(await written(id)).toBe(1);
   expect(await written(id)).toBe(0);
 
-  // Another package has changed, and then one of the image's, but not its counts.
+  // First another package has changed, then one of the image's; neither changes its counts.
   await give({ apache2: { "CVE-2026-1": resolved("2.4.66-1") }, bash, zsh });
   expect(await written(id)).toBe(0);
   await give({ apache2: { "CVE-2026-1": resolved("2.4.67-1") }, bash, zsh });

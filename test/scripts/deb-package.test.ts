@@ -18,7 +18,7 @@ const collected = async (stream: ReadableStream<Uint8Array>) => {
   return Buffer.concat(chunks);
 };
 
-/** Stands for the solver's decoder. */
+/** Takes the place of the solver's decoder. */
 const xz = (_kind: string, compressed: ReadableStream<Uint8Array>) =>
   new ReadableStream<Uint8Array>({
     async start(controller) {

@@ -7,7 +7,7 @@ import { emptyFolder } from "./folder.ts";
 
 const folder = join(import.meta.dirname, "../../migrations");
 
-/** A database, and the launcher's way to it. */
+/** A database, and the calls by which the launcher changes it. */
 function newDatabase() {
   const sql = new DatabaseSync(":memory:");
   const batch = async (statements: readonly { sql: string; values: readonly unknown[] }[]) => {

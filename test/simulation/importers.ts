@@ -29,7 +29,7 @@ export class Importers {
     });
   }
 
-  /** A mirror changes, and its repositories are asked for the changes. */
+  /** A mirror changes, and imports of its repositories are requested. */
   publish(pick: number): void {
     const url = this.mirrors.publish(pick);
     const repositories = this.#service.database.query(`SELECT id FROM repositories WHERE url = '${url}' ORDER BY id`);

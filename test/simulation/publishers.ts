@@ -15,7 +15,7 @@ interface Image {
 export class Publishers {
   readonly #service: Service;
   readonly #insist: Insist;
-  /** Publications that their users know as done, by uuid. */
+  /** Publications that their users have seen done, by uuid. */
   readonly accepted = new Set<string>();
   /** Appliances whose users have asked to take a version out of the gallery. */
   readonly withdrawn = new Set<number>();

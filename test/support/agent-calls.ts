@@ -58,7 +58,7 @@ export const buildCalls: Record<string, Row & { ends?: true; done?: number }> = 
     json: { phase: "Installing software", percent: 1, message: "" },
     held: 200,
   },
-  // The build is no rebuild.
+  // The build is not a rebuild.
   "POST /builds/:id/rebuilt": { path: ({ id }) => `/builds/${id}/rebuilt`, json: { sha256: key, size: 1 }, held: 410 },
   "PUT /builds/:id/log": { path: ({ id }) => `/builds/${id}/log?offset=0`, body: "a line", held: 200 },
   "POST /builds/:id/artifacts/:name": {

@@ -1,4 +1,4 @@
-/** An appliance of Debian, whose mirror the test changes, and the service's looks at its images. */
+/** An appliance of Debian, whose mirror the test changes, and how the service looks at its images. */
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { findWatch } from "#storage/watches";

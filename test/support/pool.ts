@@ -24,7 +24,7 @@ export const report: AgentReport = {
   can: capabilities,
 };
 
-/** Abilities that only agents of one test have, whatever other tests have left waiting: nothing but one builder root. */
+/** Abilities that only agents of one test have, so that they get no work of others: a builder root and nothing else. */
 export const onlyIn = (root: string): Capabilities => ({
   ...capabilities,
   imageTypes: [],

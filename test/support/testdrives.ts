@@ -155,7 +155,7 @@ export async function open(path: string, headers?: Record<string, string>): Prom
   return wireOf(answer);
 }
 
-/** This end of the WebSocket that an answer brought. */
+/** The client's end of the WebSocket in an answer. */
 export function wireOf(answer: Response): Wire {
   const socket = answer.webSocket;
   if (!socket) throw new Error("no WebSocket");

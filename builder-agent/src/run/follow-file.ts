@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openLines } from "../lines.ts";
 
 /**
- * Reads the lines of a file that another process writes, as they arrive. The file need not exist yet. (KIWI's standard output is no
- * alternative: its progress bar is mixed into the lines.)
+ * Reads the lines of a file that another process writes, as they arrive. The file need not exist yet. (KIWI's
+ * standard output cannot be used: its progress bar is mixed into the lines.)
  */
 export function followFile(path: string, onLine: (line: string) => void, everyMs = 200) {
   const ending = new AbortController();

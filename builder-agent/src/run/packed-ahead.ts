@@ -2,7 +2,7 @@ import { lstatSync, type BigIntStats } from "node:fs";
 import type { FileContents, ReadContent } from "./file-contents.ts";
 import type { Found } from "./root-walk.ts";
 
-/** A file that changed more recently than this before it was read may change again without a new time. */
+/** If a file changed this shortly before it was read, it may change again without a new time. */
 const settledNs = 500_000_000n;
 
 /**

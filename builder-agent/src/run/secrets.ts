@@ -14,7 +14,9 @@ export interface Dropped {
   program?: string | undefined;
 }
 
-/** Removes secrets from the head of a long line. The part that shows that something in it is secret may be in the dropped end. */
+/**
+ * Removes secrets from the head of a long line. The dropped end may contain the part that marks something as secret.
+ */
 export function cutWithoutSecrets(head: string, { bytes, program }: Dropped): string {
   const shown = withoutSecrets(program === undefined ? head : withoutCommand(head, program));
   return `${shown.replace(openAuthority, "…")} … (${bytes} more bytes of this line are not shown)`;

@@ -53,7 +53,7 @@ export async function disksHere({ folder, given, keys }: Place): Promise<Candida
   }
   const found: Candidate[] = [];
   for (const image of given === undefined ? imagesIn(folder) : [given]) {
-    // A damaged file next to an older image is no reason to fail.
+    // A damaged file next to an older image must not fail the download.
     const { disk } = (await verifyBills(image, keys).catch(() => undefined)) ?? {};
     if (!disk) continue;
     const { sha256, path } = disk;

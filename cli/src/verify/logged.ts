@@ -21,7 +21,7 @@ export interface Logged {
   position: number;
   /** The number of entries in the checkpoint that the proof leads to. */
   size: number;
-  /** The witnesses that have cosigned it, if some were asked for. */
+  /** The witnesses that have cosigned it, if any were requested. */
   cosigned_by?: string[];
 }
 

@@ -35,7 +35,7 @@ export function keysIn(file: string, type: KeyType): NamedKey[] {
   return type === "log" ? keys : [...new Map(keys.map((one) => [one.key.x, one])).values()];
 }
 
-/** Undefined if no witnesses are asked for. All of them must have cosigned unless `count` is given. */
+/** Undefined if no witnesses are requested. All of them must have cosigned unless `count` is given. */
 export function quorumOf(file: string | undefined, count: string | undefined): Quorum | undefined {
   if (file === undefined) {
     if (count === undefined) return undefined;

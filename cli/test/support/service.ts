@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:cryp
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A stand-in of a service, for what a real one does not do on demand: it answers what a test gives it. */
+/** A stand-in for a service, for what a real one does not do on demand: it answers what a test gives it. */
 export interface StandIn extends AsyncDisposable {
   url: string;
   /** Answers by `GET /api/v2/user/appliances` or by path alone: an object is JSON; a function answers itself. */
@@ -51,7 +51,7 @@ export function newKey(): SigningKey {
 
 export const publishedKeys = (...keys: SigningKey[]): object => ({ keys: keys.map(({ kid, pem }) => ({ kid, pem })) });
 
-/** The calls that a stand-in of the service must answer, so that the command line can sign in. */
+/** The calls that a stand-in for the service must answer, so that the command line can sign in. */
 export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
   "/.well-known/kiln-attestation-keys.json": publishedKeys(...keys),
   "/api/v2/user/account": { account: { username: "tux" } },

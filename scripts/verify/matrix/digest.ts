@@ -45,7 +45,7 @@ export function digestOf(wanted: Wanted): string | undefined {
   return createHash("sha256").update(JSON.stringify(decided)).digest("hex");
 }
 
-/** The packages that are asked for, without versions. */
+/** The packages that are requested, without versions. */
 function packagesOf({ catalogue, template, format: imageType }: Wanted, { settings }: Configuration, added: string[]) {
   const { baseSystem } = catalogue;
   const selected = new Set([...template.packages, ...added]);
@@ -97,7 +97,7 @@ function configured({ name, imageType, configuration }: Template, change: object
   return Configuration.parse(withChange({ name, version: "0.0.1", imageType, configuration }, sent).configuration);
 }
 
-/** The repository as it is after its import. The signer decides nothing of the image. */
+/** The repository as it is after its import. The signer does not affect the image. */
 const asImported = ({ url, acceptsExpired, purpose }: Catalogue["repositories"][number]) => ({
   accountId: null,
   url,

@@ -82,7 +82,7 @@ const ssh = ({ user, port, signal }: Login, key: string, line: string): Promise<
   return command("ssh", ["-F", "none", ...all, "-i", key, "-p", String(port), `${user}@127.0.0.1`, line], { signal });
 };
 
-/** Throws unless the machine refuses this key. Another failure is no refusal. */
+/** Throws unless the machine refuses this key. Another failure is not a refusal. */
 async function refuses(login: Login, key: string): Promise<void> {
   const refusal = await ssh(login, key, "true").then(
     () => new Complaint("The key of another seed opens the machine."),

@@ -95,7 +95,10 @@ async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
 const dayMs = 24 * 60 * 60_000;
 const longestMs = 15 * 60_000;
 
-/** A chore: reads the feeds that have a URL, once a day. The next request is noted before, so that two runs do not repeat it. */
+/**
+ * A chore: reads the feeds that have a URL, once a day. The next request is noted first, so that two runs do not repeat
+ * it.
+ */
 export async function readFeeds({ env, db }: Services, now: number): Promise<void> {
   for (const { feed, url, triedAt } of await listFeeds(db)) {
     if (url === null || (triedAt !== null && now - triedAt.getTime() < dayMs)) continue;

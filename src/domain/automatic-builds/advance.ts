@@ -44,7 +44,7 @@ export async function advanceBuild(
 
 const failed = (message: string): AutomaticBuildEnd => ({ state: "failed", message });
 
-/** Its uid is chosen before, so a repetition finds the build. Undefined if there is no slot at the moment. */
+/** Its uid is chosen in advance, so a repetition finds the build. Undefined if there is no slot at the moment. */
 async function startOnce(
   services: Services,
   { appliance, version }: { appliance: Appliance; version: string },

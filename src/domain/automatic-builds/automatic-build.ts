@@ -47,7 +47,7 @@ export async function buildOutdated(services: Services, looked: Looked, now: num
   return begun ? await advance(services, { appliance, watch: begun }, now) : nextLook(appliance, { from, now });
 }
 
-/** A window is looked at when it opens, so that none is missed that is shorter than the time between two looks. */
+/** Kiln looks when a window opens, so that it misses none that is shorter than the time between two looks. */
 function nextLook(appliance: Appliance, { from, now }: { from: number; now: number }): number {
   const soon = now + followedEveryMs;
   const next = inWindow(windowOf(appliance), from > now ? Math.min(from, soon) : soon);

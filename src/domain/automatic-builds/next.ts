@@ -16,8 +16,8 @@ export interface Next {
 }
 
 /**
- * The first time, from now on, at which the next automatic build may begin. It is computed anew at each look, so it is right
- * after a look that came late or never, and after a change of the window.
+ * The first time, from now on, at which the next automatic build may begin. It is computed again at each look, so it
+ * is right after a look that came late or never, and after a change of the window.
  */
 export function nextBegin(next: Next, now: number): number {
   const window = windowOf(next.appliance);

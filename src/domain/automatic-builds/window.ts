@@ -12,7 +12,7 @@ export const windowOf = (appliance: Pick<Appliance, "configuration">): WeeklyWin
 /** When the window opened that contains this time, or when it opens next. */
 export function openingAt({ days, opens, length }: WeeklyWindow, at: number): number {
   const today = Math.floor(at / dayMs) * dayMs;
-  // The one of yesterday may still be open, and the next one is at most a week away.
+  // Yesterday's window may still be open, and the next one is at most a week away.
   for (let day = today - dayMs; ; day += dayMs) {
     const from = day + opens * minuteMs;
     if (days.has(new Date(day).getUTCDay()) && at < from + length * minuteMs) return from;

@@ -58,7 +58,7 @@ export class BuildSocket {
     if (data === "pong") return;
     this.#message = JSON.parse(data);
     this.#arrived.resolve();
-    // While messages come, there is no silence that would lead to a ping.
+    // While messages arrive, no silence triggers a ping.
     if (Date.now() - this.#pingedAt >= pingEveryMs) this.#ping();
   }
 

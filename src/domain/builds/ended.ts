@@ -24,7 +24,7 @@ export async function listBuilds(
   return await listBuildsOf(db, reader, { appliance, before, limit: maxListed });
 }
 
-/** The ended builds of an appliance that was read before, newest first. */
+/** The ended builds of an appliance that is already loaded, newest first. */
 export const listBuildsOf = async (
   db: Database,
   reader: LinkReader,

@@ -96,8 +96,8 @@ async function signed(
 }
 
 /**
- * The packages that only one of the two agents has reported: the bills of materials of an image are made of what its agent
- * reports. None if one of the reports is gone.
+ * The packages that only one of the two agents has reported: the bills of materials of an image are made from what
+ * its agent reports. None if one of the reports is gone.
  */
 async function differingPackages(blobs: R2Bucket, { rebuild, first }: Both): Promise<RebuiltDifference[]> {
   const [from, to] = await Promise.all([findInstalled(blobs, first.uid), findInstalled(blobs, rebuild.uid)]);

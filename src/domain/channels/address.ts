@@ -14,7 +14,7 @@ export type Found = { image: Build } | { why: string };
 
 /**
  * The image at the head of a channel. Undefined if there is no such channel, or if its appliance is not published:
- * nothing distinguishes these for others.
+ * others cannot tell these apart.
  */
 export async function imageOfChannel(
   db: Database,

@@ -16,7 +16,10 @@ const between =
   (value: string | number): boolean =>
     Number(value) >= min && Number(value) <= max;
 
-/** The path and query of a request: what HTTP allows in them, without what begins a new line or another host. */
+/**
+ * The path and query of a request: the characters that HTTP allows in them, but none that begin a new line or another
+ * host.
+ */
 const isTarget = (value: string | number): boolean =>
   /^\/(?!\/)[\w.~!$&'()*+,;=:@%/?-]*$/.test(String(value)) && String(value).length <= maxCheckText;
 

@@ -4,12 +4,12 @@ import { counted } from "#lib/words/counted";
 
 const dayMs = 24 * 60 * 60_000;
 const urgentApartMs = 60 * 60_000;
-/** The images of an account are looked at one after the other, so their news come within minutes. */
+/** The images of an account are looked at one after the other, so their news arrives within minutes. */
 const gatheredMs = 5 * 60_000;
 const maxImages = 50;
 const maxNamed = 10;
 
-/** When news are mailed: once a day, and urgent ones within minutes, but at most once an hour. */
+/** When news is mailed: once a day, and urgent ones within minutes, but at most once an hour. */
 export function mailAt({ isUrgent, sentAt, now }: { isUrgent: boolean; sentAt: number | null; now: number }): number {
   const apart = isUrgent ? urgentApartMs : dayMs;
   return Math.max(now + gatheredMs, (sentAt ?? 0) + apart);

@@ -16,7 +16,7 @@ export interface Mail {
   headers: Record<string, string>;
 }
 
-/** Whether the operator has given all that mail needs. Its links need the service's address. */
+/** Whether the operator has set everything that mail needs. Its links need the service's address. */
 export const sendsMail = (env: MailEnv): boolean =>
   env.MAIL_URL !== "" && env.MAIL_FROM !== "" && baseUrlOf(env) !== "";
 

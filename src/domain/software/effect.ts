@@ -51,7 +51,7 @@ export interface EffectRequest {
   appliance: Appliance;
   accountId: number;
   change: SoftwareChange;
-  /** Aborted when the answer is no longer wanted, which stops the resolution. */
+  /** Aborted when no one needs the answer any more, which stops the resolution. */
   signal: AbortSignal;
 }
 

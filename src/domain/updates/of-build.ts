@@ -39,8 +39,8 @@ export interface BuildUpdates {
 type Asked = Services<Pick<Env, "BLOBS">>;
 
 /**
- * Compares only if the contents of the repositories have changed since the last comparison: `costing` gets that work.
- * Refused for a build that is not finished, because its packages are unknown.
+ * Compares only if the contents of the repositories have changed since the last comparison, and then through
+ * `costing`, which limits that work. Refused for a build that is not finished, because its packages are unknown.
  */
 export async function updatesOf(
   services: Asked,
@@ -93,7 +93,7 @@ export async function compareImage(
   return updates;
 }
 
-/** A digest of all that a comparison reads of the repositories. Each import of changed contents has another id. */
+/** A digest of all that a comparison reads of the repositories. Each import of changed contents has a new id. */
 export function contentsOf(repositories: readonly Repository[]): string {
   const read = repositories.map(({ id, importId, name, priority, purpose }) => [id, importId, name, priority, purpose]);
   return createHash("sha256").update(JSON.stringify(read)).digest("hex");

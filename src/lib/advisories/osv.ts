@@ -58,7 +58,7 @@ function groupsIn(entry: Entry): SourceAdvisories[] {
   const named = [entry.id, ...(entry.aliases ?? []), ...(entry.upstream ?? [])];
   const cves = [...new Set(named.filter((one) => one.startsWith("CVE-")))];
   const ids = cves.length === 0 ? [entry.id] : cves;
-  // DEBIAN-CVE-2026-1 is no other name of CVE-2026-1, but DSA-6001-1 is.
+  // DEBIAN-CVE-2026-1 is CVE-2026-1 itself, so it is not an alias; DSA-6001-1 is one.
   const aliases = ids.some((id) => entry.id.endsWith(id)) ? {} : { aliases: [entry.id] };
   return (entry.affected ?? []).flatMap(({ package: of, ranges = [] }) => {
     if (!of) return [];

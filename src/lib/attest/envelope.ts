@@ -9,7 +9,7 @@ export interface PublicKey {
   pem: string;
 }
 
-/** Computes the id, because an id that comes with a key proves nothing. Throws if it is no public key. */
+/** Computes the id, because an id that comes with a key proves nothing. Throws if it is not a public key. */
 export function publicKeyOf(pem: string): PublicKey {
   const spki = createPublicKey(pem).export({ type: "spki", format: "der" });
   return { kid: createHash("sha256").update(spki).digest("hex"), pem };

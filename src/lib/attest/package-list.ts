@@ -1,4 +1,4 @@
-/** The packages that agents report of an image, as far as two reports of equal images must be equal. */
+/** The parts of an agent's report of packages that must be the same for equal images. */
 import { createHash } from "node:crypto";
 import type { InstalledPackage } from "#lib/contract/index";
 

@@ -6,18 +6,18 @@ const day = `(?:${weekdays.join("|")})`;
 const days = `${day}(?:-${day})?`;
 const time = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
 
-/** Days are single (`sat`) or a range (`mon-fri`), and every day if there are none. It has no length of zero. */
+/** A day is single (`sat`) or in a range (`mon-fri`). Without days, the window opens every day. It is never empty. */
 export const weeklyWindow = {
   pattern: new RegExp(String.raw`^(?!.*(\d\d:\d\d)-\1$)(?:(?:${days}(?:,${days})* )?${time}-(?:${time}|24:00))?$`),
   why: "must be days and hours such as sat,sun 02:00-05:00 or mon-fri 22:00-04:00, hours alone such as 02:00-05:00, or empty",
 };
 
 export interface WeeklyWindow {
-  /** On which days it opens: 0 is Sunday, as for `getUTCDay`. */
+  /** The days on which it opens: 0 is Sunday, as for `getUTCDay`. */
   days: ReadonlySet<number>;
   /** Minutes from midnight to its opening. */
   opens: number;
-  /** Its length in minutes. If it ends on the next day, that is more than midnight leaves. */
+  /** Its length in minutes. It may end on the next day. */
   length: number;
 }
 

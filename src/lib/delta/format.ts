@@ -44,7 +44,7 @@ export async function deltaHead({ size, sha256, block, hashes }: Blocks, from: s
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), compressed]);
 }
 
-/** The header, and how many bytes it has. Undefined if this is no delta of a known format. */
+/** The header, and how many bytes it has. Undefined if this is not a delta of a known format. */
 export function readHeader(start: Buffer): { header: DeltaHeader; bytes: number } | undefined {
   const end = start.subarray(0, headerBytes).indexOf("\n");
   try {

@@ -12,7 +12,9 @@ type Directories = Configuration["lvm"]["volumes"];
 export const partitionsOf = (lvm: Division): Directories =>
   lvm?.enabled && lvm.kind === "partitions" ? lvm.volumes : [];
 
-/** Adds partitions to a disk's `<type>`, before that of the root, which can grow therefore. They have its file system. */
+/**
+ * Adds partitions to a disk's `<type>`, before that of the root, so that the root can grow. They have its file system.
+ */
 export function withPartitions(type: XmlMarked, lvm: Division): XmlMarked {
   const directories = partitionsOf(lvm);
   if (directories.length === 0 || type.attributes["image"] !== "oem" || typeof type.value === "string") return type;

@@ -34,7 +34,7 @@ export const watches = sqliteTable(
     /** The version that was built again, and the new one: null if the automatic build was refused. */
     automaticFrom: text("automatic_from"),
     automaticVersion: text("automatic_version"),
-    /** Its builds, in their order. Their uids are chosen before, so that each is started once. */
+    /** Its builds, in their order. Their uids are chosen in advance, so that each is started once. */
     automaticBuilds: text("automatic_builds", { mode: "json" }).notNull().$type<PlannedBuild[]>().default([]),
     /** The digest of the contents of the repositories when it was decided. */
     automaticContents: text("automatic_contents"),
@@ -43,7 +43,7 @@ export const watches = sqliteTable(
     automaticAt: moment("automatic_at"),
     /** The appliance's last edit when it was decided. */
     automaticEditedAt: moment("automatic_edited_at"),
-    /** The uuid of its publication, chosen before, so that it is published once. */
+    /** The uuid of its publication, chosen in advance, so that it is published once. */
     automaticPublication: text("automatic_publication"),
   },
   (table) => [index("watches_turn").on(table.accountId, table.lookAt)],

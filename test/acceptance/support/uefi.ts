@@ -17,6 +17,7 @@ export async function startedBy(
   drive: string[],
 ): Promise<{ printed: string; byUefi: boolean }> {
   const printed = await serialOf(which === "UEFI" ? [...firmware, ...drive] : drive, login);
-  // Any of its lines about EFI: a busy host may lose characters of one. By BIOS it only names efifb, which is no proof.
+  // Any of its lines about EFI: a busy host may lose characters of one. By BIOS it only names efifb, which proves
+  // nothing.
   return { printed, byUefi: /\befi: |\befivars\b/.test(printed) };
 }

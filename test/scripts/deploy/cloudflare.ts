@@ -38,9 +38,9 @@ type Account = {
 };
 
 /**
- * A stand-in of Cloudflare's API on loopback, for the calls that the pinned wrangler and scripts/deploy make. Paths, bodies and
- * codes are those in wrangler's source: 7502 a database exists, 10004 a bucket exists, 11009 a queue exists, 11004 a consumer
- * exists, 10007 no such Worker, 10000 no right.
+ * A stand-in for Cloudflare's API on loopback, for the calls that the pinned wrangler and scripts/deploy make. Paths,
+ * bodies and codes are those in wrangler's source: 7502 a database exists, 10004 a bucket exists, 11009 a queue exists,
+ * 11004 a consumer exists, 10007 no such Worker, 10000 no right.
  */
 export async function startCloudflare() {
   const account: Account = {

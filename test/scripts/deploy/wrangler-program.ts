@@ -1,4 +1,4 @@
-/** The stand-in of wrangler as a program, for KILN_WRANGLER. */
+/** The stand-in for wrangler as a program, for KILN_WRANGLER. */
 import { runStandIn } from "./wrangler.ts";
 
 const { code, stdout, stderr } = await runStandIn(process.argv.slice(2), process.env);

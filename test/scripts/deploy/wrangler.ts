@@ -1,6 +1,6 @@
 /**
- * A quick stand-in of wrangler: the commands that scripts/deploy runs, with the requests and outputs of the real one.
- * stand-in.test.ts compares both, and checks every command line of the log against the real wrangler's own list.
+ * A quick stand-in for wrangler: the commands that scripts/deploy runs, with the requests and outputs of the real
+ * one. stand-in.test.ts compares both, and checks every command line of the log against the real wrangler's own list.
  */
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -9,7 +9,7 @@ export class SimulatedDatabase {
   readonly #sqlite = new DatabaseSync(":memory:");
   readonly #statements = new Map<string, StatementSync>();
   readonly #tables: string[];
-  /** The rows that checks have asked for since the last write. */
+  /** The rows that checks have read since the last write. */
   readonly #asked = new Map<string, Record<string, unknown>[]>();
   /** Whether anything was written since the last check. */
   isChanged = false;

@@ -104,7 +104,7 @@ async function decrypt({ iv }: { iv: Uint8Array }, key: webcrypto.CryptoKey, dat
   return Uint8Array.from(Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()])).buffer;
 }
 
-/** Calls whose end needs no real time, because no other thread runs them. */
+/** Calls that end without real time passing, because no other thread runs them. */
 const onThisThread: Partial<Record<keyof SubtleCrypto, unknown>> = { digest, encrypt, decrypt };
 
 const virtual = {

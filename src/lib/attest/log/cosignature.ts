@@ -25,7 +25,7 @@ export function cosignersOf<W extends NamedKey>(note: string, witnesses: readonl
   return witnesses.filter((witness) => hasCosigned(body, witness, signatures));
 }
 
-/** The lines of an answer in which the witness cosigns the checkpoint. Others in it are left out. */
+/** The lines of an answer in which the witness cosigns the checkpoint. Other lines are ignored. */
 export function validLines(note: string, witness: NamedKey, answer: string): string {
   const { body } = partsOf(note);
   const lines = answer.split("\n").filter((line) => hasCosigned(body, witness, signaturesIn(line)));

@@ -35,7 +35,7 @@ export function writeKey(named: { name: string; type: KeyType; key: { x: string 
   return `${named.name}+${keyHash(named).toString("hex")}+${material}`;
 }
 
-/** Undefined if the text is no such key, or one of another kind. */
+/** Undefined if the text is not such a key, or is one of another kind. */
 export function readKey(text: string): NamedKey | undefined {
   const [, name = "", hash, material = ""] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})$/.exec(text) ?? [];
   const bytes = Buffer.from(material, "base64");

@@ -11,7 +11,7 @@ export const databasesIn = (textAt: (path: string) => string | undefined): Datab
 
 interface Patterns {
   user: RegExp;
-  /** A database, and the text with its users. */
+  /** Matches a database, and the text that names its users. */
   grant: RegExp;
   granted: RegExp;
 }

@@ -32,7 +32,7 @@ export const NewBuild = ({ look: { appliance, base } }: { look: Look }) => (
   </section>
 );
 
-/** A button of the refused form for a repository that the appliance lacks. The chosen formats get lost with it. */
+/** A button of the refused form for a repository that the appliance lacks. It discards the chosen formats. */
 const AddRepository = ({ applianceId }: { applianceId: number }) => {
   const { given } = useForm();
   return given?.repository === undefined ? null : (
