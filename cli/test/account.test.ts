@@ -1,7 +1,8 @@
 /** `kiln account mail`: shows the setting, and changes it. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 const json = { "content-type": "application/json" };
 
@@ -10,10 +11,8 @@ let service: StandIn;
 /** The bodies of the requests that change the setting. */
 let sent: string[];
 beforeEach(async () => {
-  machine = newMachine();
   sent = [];
-  service = await standIn(signedInto(newKey()));
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  ({ machine, service } = await signedInMachine());
   service.answers["PUT /api/v2/user/account/mail"] = (request, response) => {
     let body = "";
     request.on("data", (part: Buffer) => (body += part.toString()));

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newMachine, run, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import { run, type Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 const user = "/api/v2/user";
 let machine: Machine;
@@ -33,9 +34,7 @@ const progress = (percent: number, message: string): string =>
 const end = "event: end\ndata:\n\n";
 
 beforeEach(async () => {
-  machine = newMachine();
-  service = await standIn(signedInto(newKey()));
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  ({ machine, service } = await signedInMachine());
 });
 afterEach(async () => {
   await service[Symbol.asyncDispose]();

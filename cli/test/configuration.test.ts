@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 const path = "/api/v2/user/appliances/1000/configuration";
 const configuration = {
@@ -15,9 +16,7 @@ let machine: Machine;
 let service: StandIn;
 
 beforeAll(async () => {
-  machine = newMachine();
-  service = await standIn({ ...signedInto(newKey()), [path]: { configuration } });
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  ({ machine, service } = await signedInMachine({ [path]: { configuration } }));
 });
 afterAll(async () => {
   await service[Symbol.asyncDispose]();

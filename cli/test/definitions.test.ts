@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "../src/appliance-file/write.ts";
 import { effect, kiosk, planned, withFiles } from "./support/definition.ts";
-import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 const user = "/api/v2/user";
 const contents = { "/etc/motd": new TextEncoder().encode("hello\n"), "/logo.png": Uint8Array.of(137, 0, 255) };
@@ -64,9 +65,7 @@ const usual = (): StandIn["answers"] => ({
 });
 
 beforeAll(async () => {
-  machine = newMachine();
-  service = await standIn(signedInto(newKey()));
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  ({ machine, service } = await signedInMachine());
 });
 beforeEach(() => {
   sent = {};

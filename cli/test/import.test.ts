@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readApplianceFile } from "../src/appliance-file/read.ts";
-import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 let machine: Machine;
 let service: StandIn;
@@ -21,9 +22,7 @@ const manifest = `<?xml version="1.0"?><manifest><config><image name="Kiosk"/></
 <base_system>tiny-1.0</base_system><arch>x86_64</arch><image_type>vmx</image_type><network config="dhcp"/></extra_config></manifest>`;
 
 beforeAll(async () => {
-  machine = newMachine();
-  service = await standIn(signedInto(newKey()));
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  ({ machine, service } = await signedInMachine());
   const at = (...parts: string[]) => join(machine.folder, "kiosk", ...parts);
   mkdirSync(at("root/usr/bin"), { recursive: true });
   mkdirSync(join(machine.folder, "out"));

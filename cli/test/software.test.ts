@@ -1,8 +1,9 @@
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { effect } from "./support/definition.ts";
-import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 const path = "/api/v2/user/appliances/1000";
 const none = {
@@ -36,13 +37,10 @@ let service: StandIn;
 const posts = () => service.requests.filter((request) => request.startsWith("POST"));
 
 beforeEach(async () => {
-  machine = newMachine();
-  service = await standIn({
-    ...signedInto(newKey()),
+  ({ machine, service } = await signedInMachine({
     [`${path}/software/effect`]: { software_effect: effect },
     [`${path}/cmd/add_package`]: { success: {} },
-  });
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  }));
 });
 afterEach(async () => {
   await service[Symbol.asyncDispose]();

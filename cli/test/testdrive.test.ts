@@ -1,8 +1,9 @@
 import { readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 let machine: Machine;
 let service: StandIn;
@@ -18,9 +19,7 @@ const testdrive = (port: number) => ({
 });
 
 beforeEach(async () => {
-  machine = newMachine();
-  service = await standIn({ ...signedInto(newKey()), "POST /api/v2/user/testdrives": testdrive(5901) });
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  ({ machine, service } = await signedInMachine({ "POST /api/v2/user/testdrives": testdrive(5901) }));
 });
 afterEach(async () => {
   await service[Symbol.asyncDispose]();

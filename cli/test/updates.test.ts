@@ -1,14 +1,13 @@
 /** `kiln outdated`: the newer versions of an image's packages, and the meaning of its exit code. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { newMachine, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
 
 let machine: Machine;
 let service: StandIn;
 beforeEach(async () => {
-  machine = newMachine();
-  service = await standIn(signedInto(newKey()));
-  await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  ({ machine, service } = await signedInMachine());
 });
 afterEach(async () => {
   await service[Symbol.asyncDispose]();
