@@ -105,7 +105,7 @@ export default defineConfig({
   root,
   test: {
     sequence: { sequencer: LongestFirst },
-    // Many tests cause a 500; the service logs each, and they fail by themselves if it is not expected.
+    // Many tests cause a 500; the service logs each, and they fail on their own if it is not expected.
     onConsoleLog: (text) => !/^\S+ request requestId=/.test(text),
     projects: [
       inWorkerd("worker", {

@@ -7,7 +7,7 @@ import { verdict, type Figure } from "../figure.ts";
 import type { Place } from "../place.ts";
 import { Workshop } from "./workshop.ts";
 
-/** A wish of a publisher. */
+/** An image that a publisher wants. */
 interface Wish {
   name: string;
   template: number;
@@ -41,7 +41,7 @@ export function wishesOf(seed: number, count: number): Wish[] {
   }));
 }
 
-/** `KILN_PROOF="SEED COUNT"` chooses others than seed 1 and 20 images. */
+/** `KILN_PROOF="SEED COUNT"` replaces the seed, 1, and the number of images, 20. */
 export async function measurePublished(place: Place): Promise<Figure[]> {
   const [seed = 1, count = 20] = (process.env["KILN_PROOF"] ?? "1 20").split(" ").map(Number);
   await using workshop = await Workshop.open();

@@ -101,7 +101,7 @@ export class Workshop implements AsyncDisposable {
   }
 }
 
-/** A package of the same name and version as Tiny Linux's `hello`, or of another name, that greets otherwise. */
+/** A package of the same name and version as Tiny Linux's `hello`, or of another name, that prints another greeting. */
 export function ownRpm(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${name}.spec`);

@@ -41,7 +41,7 @@ afterEach(async () => {
   machine[Symbol.dispose]();
 });
 
-/** One build that ends so. */
+/** One build that ends in this way. */
 function offer(state: string, message: string, text = ""): void {
   service.answers[`POST ${user}/running_builds`] = { build: build(7, "oem") };
   service.answers[`${user}/running_builds/7/log`] = logOf([progress(40, "Creating the image"), end], text);

@@ -198,7 +198,7 @@ describe("kiln plan", () => {
     service.answers[plan] = noting(planned({ changes: [] }));
     expect(await machine.kiln(["plan", "kiosk.yaml"], { env })).toEqual({
       code: 0,
-      stdout: "Kiosk, appliance 1000, is what the file says.\n",
+      stdout: "Kiosk, appliance 1000, matches the file.\n",
       stderr: "",
     });
     service.answers[plan] = noting(planned({ software: { ...effect, state: "unsolvable", problems: [] } }));

@@ -118,7 +118,7 @@ const uses: [string, number, string, string][] = [
   ["import nothere.kiwi", 64, "nothere.kiwi cannot be read.", "Name a config.xml of KIWI"],
   ["import .", 64, ". cannot be read.", "Name a config.xml of KIWI"],
   ["import bin/kiln", 64, "bin/kiln cannot be imported: it is neither XML nor YAML", "Name a config.xml of KIWI"],
-  ["import page.xml", 64, "The root is html, and neither image", "Name a config.xml of KIWI"],
+  ["import page.xml", 64, "The root element is html. It must be image", "Name a config.xml of KIWI"],
   ["import bomb.xml", 64, "A DOCTYPE is not accepted.", "`kiln import --help` shows what is read."],
   ["import a b c", 64, "too many arguments", "`kiln import --help` shows its arguments."],
   ["import a.kiwi --bas tiny-1.0", 64, "unknown option '--bas'", "(Did you mean --base?)"],

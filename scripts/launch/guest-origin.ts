@@ -11,6 +11,6 @@ export function checkGuestOrigin({ baseUrl, host, vars }: Pick<LaunchOptions, "b
   if (problem !== undefined) throw new Complaint(`KILN_VARS: ${problem}`);
   const isLocal = baseUrl === "" ? isLoopback(host) : guestOrigin({ TESTDRIVE_ORIGIN }, baseUrl) !== undefined;
   if (isLocal || TESTDRIVE_ORIGIN !== "") return;
-  warn("Testdrives with network=on work only at http://localhost: web pages of guests need a host name of their own.");
+  warn("Testdrives with network=on work only at http://localhost: web pages of guests need their own host name.");
   warn(`Give this service a second name, e.g. KILN_VARS='{"TESTDRIVE_ORIGIN":"http://guests.example.lan:8787"}'.`);
 }

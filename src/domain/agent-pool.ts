@@ -1,7 +1,7 @@
 import { startsMachine, type AgentReport, type Arch, type Capabilities, type Job } from "#lib/contract/index";
 import { canDo, type BuildWanted } from "#domain/builds/builder-abilities";
 
-/** Only these facts of a build. */
+/** The facts of a build, without any others that the value has. */
 export const wantedOf = (build: BuildWanted): BuildWanted => {
   const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, fileSystem, rebuildOf } = build;
   return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, fileSystem, ...(rebuildOf && { rebuildOf }) };

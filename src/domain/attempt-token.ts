@@ -7,8 +7,8 @@ interface Row {
 }
 
 /**
- * A token of an agent's attempt at a build or a testdrive. It names the agent and the row, so that the agent API refuses it from
- * another agent and find the object without a query; the object compares the whole token.
+ * A token of an agent's attempt at a build or a testdrive. It names the agent and the row, so that the agent API can
+ * refuse it from another agent and find the object without a query; the object compares the whole token.
  */
 export const newAttemptToken = (agentId: number, { id, uid }: Row): string => `${agentId}.${id}.${uid}.${newToken()}`;
 

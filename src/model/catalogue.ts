@@ -238,7 +238,7 @@ export const Catalogue = z.object({
         }),
     )
     .min(1),
-  /** Public keys in ASCII armour: one of them must have signed the index of each repository of deb. */
+  /** Public keys in ASCII armour: one of them must have signed the index of each deb repository. */
   keys: z.array(z.string().max(256 * 1024)).default([]),
   sets: z
     .array(

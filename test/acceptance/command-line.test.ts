@@ -65,7 +65,7 @@ it("keeps the appliance in a file: plans a change, applies it, and then nothing 
   const exported = readFileSync(file, "utf8");
   expect(await machine.kiln(["plan", "First.yaml"])).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("is what the file says"),
+    stdout: expect.stringContaining("matches the file"),
   });
 
   writeFileSync(file, exported.replace("memory_size: 256", "memory_size: 384").replace(":\n  - hello\n", ": []\n"));

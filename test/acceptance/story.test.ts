@@ -145,7 +145,7 @@ async function leaveAndReturn(page: Page): Promise<void> {
 const idIn = (page: Page): string => /\/testdrive\/(\d+)\//.exec(page.url())?.[1] ?? "";
 const readText = (file: string) => readFileSync(file, "utf8").replaceAll("\r", "");
 
-/** Whether it is on the page, as soon as what was fetched is. */
+/** Whether it is on the page, once the page has what was fetched. */
 const appears = (target: Locator) =>
   target.waitFor({ timeout: 5_000 }).then(
     () => true,

@@ -16,7 +16,7 @@ import { connect, counts, onlyIn, report, sum, type Connected } from "../support
 import { isD1, whileAway } from "../support/storage-faults.ts";
 import { bootableBuild, claimTestdrive } from "../support/testdrives.ts";
 
-/** Builds of this file need their own builder root, so that agents of this file are woken for no others. */
+/** Builds of this file need their own builder root, so that agents of this file are not woken for others. */
 const root = `pool-${crypto.randomUUID().slice(0, 8)}`;
 const can = onlyIn(root);
 

@@ -2,23 +2,19 @@ import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { partBytes } from "#lib/contract/index";
 import { contentKey } from "#storage/blobs";
-import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { galleryPath, sendText } from "../support/gallery.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { patienceMs } from "../support/patience.ts";
 import { runningBuild } from "../support/running-build.ts";
 import { sweepIn } from "../support/sweep.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { wholeDatabase } from "../support/whole-database.ts";
 import { expectError, readXml } from "../support/xml.ts";
-import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
 });
 afterAll(() => void vi.restoreAllMocks());
 

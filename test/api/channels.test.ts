@@ -9,6 +9,7 @@ import { eventOutbox } from "#storage/schema";
 import { channelsAt, newRoom, type Room } from "../support/channels.ts";
 import { checkReport } from "../support/check-report.ts";
 import { signedIn, type Client } from "../support/client.ts";
+import { putConfiguration } from "../support/configurations.ts";
 import { galleryPath, publish } from "../support/gallery.ts";
 import { db } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
@@ -122,11 +123,7 @@ describe("a channel", () => {
 });
 
 const configure = (publish_when: string) =>
-  tux.put(
-    `/appliances/${room.id}/configuration`,
-    JSON.stringify({ configuration: { checks: [{ kind: "login" }], settings: { publish_when } } }),
-    "application/json",
-  );
+  putConfiguration(tux, room.id, { checks: [{ kind: "login" }], settings: { publish_when } });
 
 /** An agent runs the checks of a build. */
 async function checked(buildId: number, result: CheckResult): Promise<void> {

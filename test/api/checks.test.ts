@@ -14,6 +14,7 @@ import { testdriveObject } from "#domain/testdrives/testdrive";
 import { addTestdrive, findTestdrive, saveTestdrive, type Testdrive } from "#storage/testdrives";
 import { checkReport } from "../support/check-report.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
+import { putConfiguration } from "../support/configurations.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { pageOf, textOf } from "../support/html.ts";
@@ -35,14 +36,11 @@ const failed: CheckResult = {
   seconds: 13,
 };
 
-const configureChecks = (id: number, configuration: object) =>
-  tux.put(`/appliances/${id}/configuration`, JSON.stringify({ configuration }), json);
-
 async function checkedBuild(
   configuration: object = { checks: [{ kind: "login" }, { kind: "port_closed", port: 23 }] },
 ) {
   const applianceId = await createAppliance(tux);
-  expect((await configureChecks(applianceId, configuration)).status).toBe(200);
+  expect((await putConfiguration(tux, applianceId, configuration)).status).toBe(200);
   const buildId = await startBuild(tux, applianceId);
   await (await fakeAgent()).buildsSuccessfully(buildId);
   return { applianceId, buildId };
@@ -236,12 +234,12 @@ describe("an appliance that demands checks", () => {
     expect(await refusal()).toContain("Version 0.0.1 (oem) cannot be published: its checks have not ended yet.");
     await finishes(buildId, [{ ...failed, seen: "No prompt." }]);
     expect(await refusal()).toContain("a check failed: A login prompt is on the serial console within 300 s.");
-    await configureChecks(applianceId, { checks: [{ kind: "login", seconds: 600 }] });
+    await putConfiguration(tux, applianceId, { checks: [{ kind: "login", seconds: 600 }] });
     await tux.post(`/builds/${buildId}/checks`);
     await finishes(buildId, [passed]);
-    await configureChecks(applianceId, { checks: [{ kind: "login", seconds: 60 }] });
+    await putConfiguration(tux, applianceId, { checks: [{ kind: "login", seconds: 60 }] });
     expect(await refusal()).toContain("its checks have changed since they ran");
-    await configureChecks(applianceId, { checks: [{ kind: "login", seconds: 600 }] });
+    await putConfiguration(tux, applianceId, { checks: [{ kind: "login", seconds: 600 }] });
 
     expect((await publish(tux, applianceId)).status).toBe(200);
     const page = await pageOf(visit(`/gallery/${applianceId}/0.0.1`));
@@ -252,7 +250,7 @@ describe("an appliance that demands checks", () => {
 describe("the values of checks", () => {
   it("are completed by their kind", async () => {
     const id = await createAppliance(tux);
-    await configureChecks(id, { checks: [{ kind: "https" }, { kind: "units" }] });
+    await putConfiguration(tux, id, { checks: [{ kind: "https" }, { kind: "units" }] });
     const answer = await tux.get(`/appliances/${id}/configuration`, { headers: { accept: json } });
     expect((await answer.json<{ configuration: object }>()).configuration).toMatchObject({
       checks: [{ kind: "https", port: 443, path: "/", status: 200, seconds: 300 }, { kind: "units" }],
@@ -272,7 +270,7 @@ describe("the values of checks", () => {
     [{ checks: Array.from({ length: 21 }, () => ({ kind: "login" })) }, "checks: must not be more than 20"],
     [{ checks: [], settings: { publish_when: "checked" } }, "settings/publish_when: needs a check"],
   ])("refuses %j", async (configuration, message) => {
-    const answer = await configureChecks(await createAppliance(tux), configuration);
+    const answer = await putConfiguration(tux, await createAppliance(tux), configuration);
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(message);
   });

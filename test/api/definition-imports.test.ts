@@ -32,7 +32,10 @@ async function frozen(applianceId: number): Promise<FrozenInput> {
 const installed = ({ packages }: FrozenInput) =>
   packages.map(({ name, checksum }) => `${name} ${checksum.value}`).toSorted();
 
-/** Makes an appliance of an import, as the command line does: contents first; passwords and what no description says from elsewhere. */
+/**
+ * Makes an appliance of an import, as the command line does: contents first. Passwords, and what no description has, come
+ * from elsewhere.
+ */
 async function appliedBy({ definition, files }: Imported): Promise<Shown> {
   const { configuration } = definition;
   const sent = files.map(async ({ content, ...place }) => ({

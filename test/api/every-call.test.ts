@@ -1,16 +1,14 @@
 import { Buffer } from "node:buffer";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { groups } from "#api/groups";
 import { possibleRefusals } from "#openapi/refusals";
-import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { expectAsDescribed } from "../support/openapi.ts";
 import { expectSafe } from "../support/safe-answer.ts";
 import { expectError } from "../support/xml.ts";
 import { rows } from "./every-call/rows.ts";
 import type { Refused, Row, Sent } from "./every-call/row.ts";
-import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
 type Version = "v1" | "v2";
@@ -30,9 +28,7 @@ let own: Sample;
 let theirs: Sample;
 
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
   own = await makeSample();
   theirs = await makeSample();
   own.ids = { ...own.ids, stranger: theirs.ids["appliance"] ?? "", friend: theirs.tux.username };

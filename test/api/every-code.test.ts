@@ -1,6 +1,6 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { shown } from "#api/errors";
 import { BodyFault } from "#http/request-body";
 import { Refusal, refusalCodes, type RefusalCode } from "#domain/refusal";
@@ -8,11 +8,9 @@ import { v1, v2 } from "#api/versions";
 import { groups } from "#api/groups";
 import { app } from "../../src/app.ts";
 import tinyKey from "../fixtures/repodata/signed/tiny.key?raw";
-import { loadTemplates } from "../support/catalogue.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { rpmOf } from "../support/packages.ts";
 import { expectError } from "../support/xml.ts";
-import { mirrorUrl } from "./every-call/sample.ts";
+import { prepareSamples } from "./every-call/sample.ts";
 import { readCurl, type CurlRequest } from "./every-code/curl.ts";
 import { documentedErrors } from "./every-code/documented.ts";
 import { makeErrorSample, states, type ErrorSample } from "./every-code/sample.ts";
@@ -20,9 +18,7 @@ import { makeErrorSample, states, type ErrorSample } from "./every-code/sample.t
 let sample: ErrorSample;
 
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
   sample = await makeErrorSample();
 });
 

@@ -1,10 +1,8 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { loadTemplates } from "../support/catalogue.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { rows } from "./every-call/rows.ts";
-import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 import { filled } from "./every-call/send.ts";
 
 /** Calls with parameters in the query. If the body's counted too, a token's check of the query would mean nothing. */
@@ -12,9 +10,7 @@ const calls = rows.filter(({ call, path }) => call.startsWith("GET ") && path.in
 
 let own: Sample;
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
   own = await makeSample();
 });
 afterEach(() => vi.useRealTimers());

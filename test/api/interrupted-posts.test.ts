@@ -1,21 +1,17 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { createAppliance } from "../support/factories.ts";
 import { patienceMs } from "../support/patience.ts";
 import { expectError, readXml } from "../support/xml.ts";
 import type { Row } from "./every-call/row.ts";
 import { rows } from "./every-call/rows.ts";
-import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
 let own: Sample;
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
   own = await makeSample();
   const friend = await signedIn();
   own.ids = { ...own.ids, friend: friend.username };

@@ -5,16 +5,14 @@ import { groups } from "#api/groups";
 import { web } from "#web/index";
 import { app } from "../../src/app.ts";
 import { sessionOf } from "../support/browser.ts";
-import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { wholeDatabase } from "../support/whole-database.ts";
 import type { Row } from "./every-call/row.ts";
 import { rows } from "./every-call/rows.ts";
-import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
 const operations = new Map(
@@ -38,9 +36,7 @@ let stranger: Client;
 const alone = new Map<string, string>();
 
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
   // Brings the repositories that everyone has.
   await makeSample();
   stranger = await signedIn();

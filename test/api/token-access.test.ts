@@ -1,14 +1,12 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { groups } from "#api/groups";
-import { loadTemplates } from "../support/catalogue.ts";
 import { operate, type Client } from "../support/client.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError } from "../support/xml.ts";
 import type { Row } from "./every-call/row.ts";
 import { rows } from "./every-call/rows.ts";
-import { makeSample, mirrorUrl, type Sample } from "./every-call/sample.ts";
+import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
 /** Calls about the account itself, or that show a webhook's secret. */
@@ -75,9 +73,7 @@ const ofOne = new Map<number, Client>();
 const ofScope = new Map<string, Client>();
 
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]), [`${mirrorUrl}-too`]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
   own = await makeSample();
   own.ids = { ...own.ids, friend: "nobody" };
   applianceOf = await appliancesOf(own.ids);

@@ -10,7 +10,7 @@ const zeros = Uint8Array.from(atob("QlpoOTFBWSZTWaIgopoBAQHAAMAAAAggADCAKRtoAgGi
 const limits = { maxBytes: 2 ** 40, maxRatio: Number.POSITIVE_INFINITY };
 const archive = (accountId: number): Opening => ({ accountId, compression: "bzip2", what: "archive", limits });
 
-/** So many times the zeros, in one chunk. */
+/** The zeros, repeated this many times, in one chunk. */
 const streamOf = (times: number) =>
   new Blob(Array.from({ length: times }, () => zeros)).stream() as ReadableStream<Uint8Array>;
 

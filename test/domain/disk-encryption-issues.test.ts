@@ -42,7 +42,7 @@ describe("diskEncryptionIssues", () => {
     expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("types the passphrase") }]);
   });
 
-  it("warns that nobody answers while the image is checked", () => {
+  it("warns that no one answers while the image is checked", () => {
     const issues = diskEncryptionIssues(configured("passphrase", aCheck), { imageType: "oem" });
     expect(issues).toMatchObject([{ type: "warning", text: expect.stringContaining("checks") }]);
   });
@@ -84,7 +84,7 @@ describe("diskEncryptionIssues", () => {
     const issues = diskEncryptionIssues(served(aCheck), { imageType: "gce" });
     expect(issues.map(({ text }) => text)).toEqual([
       expect.stringContaining("Without its key server"),
-      expect.stringContaining("nobody answers"),
+      expect.stringContaining("no one answers"),
     ]);
   });
 

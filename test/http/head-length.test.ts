@@ -1,11 +1,9 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { groups } from "#api/groups";
 import { app } from "../../src/app.ts";
-import { makeSample, mirrorUrl, type Sample } from "../api/every-call/sample.ts";
-import { loadTemplates } from "../support/catalogue.ts";
+import { makeSample, type Sample, prepareSamples } from "../api/every-call/sample.ts";
 import { visit } from "../support/client.ts";
-import { mirrorOf, rpmMd } from "../support/mirror.ts";
 
 /** Every route that answers GET. */
 const paths = [...new Set(app.routes.filter(({ method }) => method === "GET").map(({ path }) => path))];
@@ -22,7 +20,7 @@ const refused =
 // Without a session, these lead to the page to sign in.
 const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$|^[/]appliance[/].*[/]screen$/;
 
-/** Without what a page demands of its parameters: `:id{\d+}`. */
+/** Without the patterns of a page's parameters, such as `:id{\d+}`. */
 const unconstrained = (path: string) => path.replace(/(?<=:\w+)\{(?:[^{}]|\{[^}]*\})*\}/g, "");
 const nameless = (path: string) => path.replace(/:\w+|\{\w+\}/g, "*");
 const ofVersion2 = new Set(
@@ -36,9 +34,7 @@ const isRefused = (path: string) => (refused.test(path) && !isPage.test(path)) |
 let sample: Sample;
 
 beforeAll(async () => {
-  await loadTemplates();
-  const mirror = mirrorOf({ [mirrorUrl]: rpmMd(["perl-DBI-1.6"]) });
-  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+  await prepareSamples();
   sample = await makeSample();
 });
 

@@ -275,7 +275,7 @@ describe("importing a description of KIWI", () => {
     ],
     ["depth", `${"<image>".repeat(100)}`, "The XML is nested too deeply."],
     ["size", `<image>${" ".repeat(2 ** 21)}</image>`, "The XML is too large."],
-    ["another document", "<html/>", "The root is html"],
+    ["another document", "<html/>", "The root element is html"],
     ["no XML", "name: First", "The XML is not well-formed"],
   ])("refuses hostile or other documents: %s", (_, xml, message) => {
     const act = () => imported({ "config.xml": xml });

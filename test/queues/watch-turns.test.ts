@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findWatch, takeDueWatches } from "#storage/watches";
 import { signedIn, type Client } from "../support/client.ts";
+import { putConfiguration } from "../support/configurations.ts";
 import { createBuild } from "../support/factories.ts";
 import { copyRow } from "../support/many-rows.ts";
 import { takeChores } from "../support/sweep.ts";
@@ -74,15 +75,18 @@ async function runsFrom(at: number): Promise<number[]> {
   return times;
 }
 
+/** Lets Kiln build the appliance again, in this window. */
+async function buildsIn(automatic_builds_at: string): Promise<void> {
+  const settings = { automatic_builds: "security", automatic_builds_at };
+  expect((await putConfiguration(tux, applianceId, { settings })).status).toBe(200);
+}
+
 const clock = (at: number) => new Date(at).toISOString().slice(11, 16);
 
 describe("with 500 followers of one short window", () => {
   it("looks at all of them in it, by what one sweep requests", async () => {
     const opens = Math.ceil(Date.now() / hourMs) * hourMs;
-    const window = `${clock(opens)}-${clock(opens + 5 * minuteMs)}`;
-    const settings = { automatic_builds: "security", automatic_builds_at: window };
-    const sent = JSON.stringify({ configuration: { settings } });
-    expect((await tux.put(`/appliances/${applianceId}/configuration`, sent, "application/json")).status).toBe(200);
+    await buildsIn(`${clock(opens)}-${clock(opens + 5 * minuteMs)}`);
     await runsFrom(opens - minuteMs);
     expect((await findWatch(db, applianceId))?.lookAt).toEqual(new Date(opens));
     await copyFollower(499);
@@ -98,12 +102,7 @@ describe("with 500 followers of one short window", () => {
 
   it("does not look between two windows more than once a day", async () => {
     const window = new Date(Date.now() + 10 * hourMs).toISOString().slice(11, 13);
-    const settings = { automatic_builds: "security", automatic_builds_at: `${window}:00-${window}:05` };
-    await tux.put(
-      `/appliances/${applianceId}/configuration`,
-      JSON.stringify({ configuration: { settings } }),
-      "application/json",
-    );
+    await buildsIn(`${window}:00-${window}:05`);
     await runsFrom(Date.now());
 
     const next = (await findWatch(db, applianceId))?.lookAt.toISOString() ?? "";

@@ -83,7 +83,7 @@ it("reports the result of each fault's tests, and restores the file", async () =
 
   expect(await ends("  return a - b;", "sum.test.js")).toEqual({ end: "caught", by: "adds" });
   expect(await ends("  return a * b;", "sum.test.js")).toEqual({ end: "survived" });
-  // The fault before is gone, although it was in another file.
+  // The previous fault is gone, although it was in another file.
   const unused = { file: "other.js", line: 1, before: "export const other = 1;", after: "export const other = 2;" };
   expect(await trial.of(unused, ["sum-of-3.test.js"])).toEqual({ end: "survived" });
   for (const after of ["export const other = 1.toFixed;", "Promise.resolve();"])

@@ -37,7 +37,7 @@ function heldBuilds(world: World): { id: number; attempt: number; agent: string 
   });
 }
 
-/** How each build was when it had ended, by world. */
+/** The state of each build after its end, by world. */
 const endings = new WeakMap<World, Map<number, string>>();
 
 /** After five failed tries of a claim comes the pause before a poll, and then the next claim. */

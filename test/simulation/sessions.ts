@@ -2,7 +2,7 @@ import { Chance } from "../../scripts/chance.ts";
 import { clock } from "./runtime/clock.ts";
 import { witness } from "./witness.ts";
 
-/** A testdrive as the agent knows that has claimed it. */
+/** A testdrive, as the agent that has claimed it knows it. */
 export interface Session {
   id: number;
   agent: string;

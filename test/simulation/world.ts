@@ -30,7 +30,7 @@ export class World {
   readonly network: Network;
   readonly hosts: Host[] = [];
   readonly users: Users;
-  /** Faults that wait for a call of the service: after so many calls of the actors whose names contain `of`. */
+  /** Faults that wait for a call of the service: after this many calls of the actors whose names contain `of`. */
   strikes: { fate: Fate; calls: number; of: string }[] = [];
   readonly story: string[] = [];
   #slowUntil = 0;

@@ -1,4 +1,4 @@
-/** The order of versions without a solver is that of libsolv. */
+/** Versions are ordered without a solver as libsolv orders them. */
 import { describe, expect, it } from "vitest";
 import { evr } from "#lib/contract/index";
 import { compareEvr, type Evr } from "#lib/solver/evr-order";

@@ -30,6 +30,10 @@ export const documentOf = async (tux: Client, id: number): Promise<string> =>
 export const putPortion = (tux: Client, id: number, portion: string): Promise<Response> =>
   tux.put(`/appliances/${id}/configuration`, `<configuration>${portion}</configuration>`);
 
+/** Sends a partial configuration as JSON. */
+export const putConfiguration = (tux: Client, id: number, configuration: object): Promise<Response> =>
+  tux.put(`/appliances/${id}/configuration`, JSON.stringify({ configuration }), "application/json");
+
 /** Sends a document that must replace a certain one. */
 export const putIfMatch = (
   tux: Client,

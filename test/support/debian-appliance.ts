@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { findWatch } from "#storage/watches";
 import { signedIn, type Client } from "./client.ts";
+import { putConfiguration } from "./configurations.ts";
 import { loadDebian } from "./debian.ts";
 import { createAppliance, startBuild } from "./factories.ts";
 import { fakeAgent } from "./fake-agent.ts";
@@ -34,10 +35,8 @@ export class DebianAppliance {
     return new DebianAppliance({ tux, mirror, id: await createAppliance(tux, { clone_from: 900 }) });
   }
 
-  async configure(configuration: unknown): Promise<void> {
-    const sent = JSON.stringify({ configuration });
-    const answer = await this.tux.put(`/appliances/${this.id}/configuration`, sent, "application/json");
-    expect(answer.status).toBe(200);
+  async configure(configuration: object): Promise<void> {
+    expect((await putConfiguration(this.tux, this.id, configuration)).status).toBe(200);
   }
 
   startBuild(): Promise<number> {

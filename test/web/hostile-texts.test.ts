@@ -59,7 +59,7 @@ const settings = `<description>${escaped}</description><website>${website.replac
   <autostarts><autostart><command>${escaped}</command><description>${escaped}</description></autostart></autostarts>
   <scripts><build><enabled>true</enabled><script>${escaped}</script></build></scripts>`;
 
-/** Answers the webhook's id. */
+/** Returns the webhook's id. */
 async function addTokenAndWebhook(): Promise<number> {
   const form_token = await firefox.formToken();
   const token = { form: "new-token", name: hostileName, scope: "read", term: "month" };

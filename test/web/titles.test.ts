@@ -17,7 +17,7 @@ let own: ReturnType<typeof browserWith>;
 /** An address of each page, by its route. */
 let pages: Record<string, string>;
 
-/** Routes that answer something else: files, events, and addresses that lead on. */
+/** Routes that answer something else: files, events, and redirects. */
 const noPages = [
   "/gallery/:id{\\d{1,15}}/logo",
   "/gallery/:id{\\d{1,15}}/feed",

@@ -44,7 +44,7 @@ export class FileSystem {
     return readInode(this.#read, this.#geometry, number);
   }
 
-  /** The inodes in a directory by name. A name has its bytes as characters of Latin-1. */
+  /** The inodes in a directory by name. Names are read as Latin-1, so each byte is a character. */
   async list(directory: Inode): Promise<Map<string, number>> {
     if (directory.size > maxDirectoryBytes) throw new UnreadableDisk("one of its directories is too large");
     const names = new Map<string, number>();

@@ -46,7 +46,7 @@ export async function holdsVolumes(partition: Disk): Promise<boolean> {
   });
 }
 
-/** The file system in a partition by its mark. Undefined if it is none that a root can have. */
+/** The file system in a partition by its mark. Undefined if a root cannot have it. */
 export async function fileSystemOf(partition: Disk): Promise<FileSystem | undefined> {
   for (const name of fileSystems) {
     const { at, text } = fileSystemFacts[name].mark;

@@ -64,7 +64,7 @@ ${hardware(machine).map(itemElement).join("\n")}
 `;
 };
 
-/** The schema fixes the order of the elements: it is that of the alphabet. */
+/** The schema requires the elements in alphabetical order. */
 const itemElement = (item: Readonly<Record<string, string>>, index: number): string => {
   const elements = Object.entries({ ...item, InstanceID: String(index + 1) }).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const lines = elements.map(([key, value]) => `        <rasd:${key}>${value}</rasd:${key}>`);

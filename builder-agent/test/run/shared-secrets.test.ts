@@ -131,7 +131,7 @@ describe("the scan of a built root", () => {
     symlinkSync("../../stranger/key", tree.at("/etc/relative.key"));
     symlinkSync(stranger, tree.at("/root/.aws"));
     linkSync(tree.at("/etc/one.key"), tree.at("/srv/other.key"));
-    // Reading a pipe would wait for ever.
+    // Reading a pipe would wait forever.
     execFileSync("mkfifo", [tree.at("/etc/pipe.key"), tree.at("/root/.netrc")]);
     execFileSync("mknod", [tree.at("/etc/zero.key"), "c", "1", "5"]);
     const same = "All machines of this image have the same private key";

@@ -77,8 +77,8 @@ describe("tar as KIWI calls it", () => {
   const env = { ...process.env, SOURCE_DATE_EPOCH: `${sourceDate}` };
 
   /**
-   * The archive of a root with two files and what a running system fills, as KIWI requests it. Its /tmp was changed at
-   * a time before the sources'.
+   * The archive of a root with two files and what a running system fills, as KIWI requests it. Its /tmp was changed before
+   * the date of the sources.
    */
   async function packedRoot(names: readonly string[], changed = 2000): Promise<Buffer> {
     await using dir = await temporaryDir();
@@ -123,7 +123,7 @@ describe("tar as KIWI calls it", () => {
   });
 });
 
-/** A squashfs of a root whose /tmp was changed then, which is before the sources. */
+/** A squashfs of a root whose /tmp was changed before the date of the sources. */
 async function squashedRoot(changed: number): Promise<Buffer> {
   await using dir = await temporaryDir();
   const root = join(dir.path, "root");

@@ -15,7 +15,7 @@ export function planText(
 ): string {
   const { changes, software } = plan;
   const called = visible(name);
-  if (changes.length === 0 && id !== undefined) return `${called}, appliance ${id}, is what the file says.`;
+  if (changes.length === 0 && id !== undefined) return `${called}, appliance ${id}, matches the file.`;
   const title =
     id === undefined
       ? `${called}, a new appliance of ${base ?? "its base"} for ${arch}:`

@@ -17,7 +17,7 @@ export function matrixPage(rows: readonly MatrixRow[], titles: ReadonlyMap<strin
     "",
     "Written by `npm run verify:matrix`. Each line of [matrix.jsonl](matrix.jsonl) is an image, with the digest of all that Kiln decides",
     "about it, and the run that tried it: time, machine, steps and results. When Kiln changes so that the image changes, the run goes.",
-    `Of ${rows.length} images, ${booted} booted as they are now. [Base systems](../base-systems.md) tells of earlier runs.`,
+    `Of ${rows.length} images, ${booted} booted as they are now. [Base systems](../base-systems.md) lists earlier runs.`,
     "",
     "| Cell | Meaning |",
     "| --- | --- |",

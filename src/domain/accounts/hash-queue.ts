@@ -12,6 +12,6 @@ const hashes = new FairTurns({
   message: "Too many sign-ins at the moment. Wait a few seconds, then try again.",
 });
 
-/** Hashes one password at a time, and addresses in turn, so that attackers do not stop others from signing in. */
+/** Hashes one password at a time, and takes addresses in turn, so that attackers do not stop others from signing in. */
 export const hashOneAtATime = <T>(address: string | undefined, hash: () => Promise<T>): Promise<T> =>
   hashes.take(networkOf(address), hash);

@@ -113,8 +113,8 @@ const turns = new FairTurns({
 });
 
 /**
- * Counts an action as `spend` does, and then does it. Costly reads run a few at a time, with accounts in turn. A
- * request that waits too long is refused.
+ * Counts an action as `spend` does, and then does it. Costly reads run a few at a time, and accounts take turns. A request
+ * that waits too long is refused.
  */
 export async function spending<T>(
   services: Services<Pick<Env, "ACCOUNT_RATES">>,

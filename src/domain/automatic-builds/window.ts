@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * minuteMs;
 export const windowOf = (appliance: Pick<Appliance, "configuration">): WeeklyWindow | undefined =>
   readWeeklyWindow(configurationOf(appliance).settings.automaticBuildsAt);
 
-/** When the window opened that contains this time, or when it opens next. */
+/** When the window that contains this time opened, or when the next one opens. */
 export function openingAt({ days, opens, length }: WeeklyWindow, at: number): number {
   const today = Math.floor(at / dayMs) * dayMs;
   // Yesterday's window may still be open, and the next one is at most a week away.

@@ -50,7 +50,7 @@ const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => w
 const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
 /**
- * All queued builds that the agent can do, with accounts in turn, and background builds last. A build whose row is from
+ * All queued builds that the agent can do, taking accounts in turn, and background builds last. A build whose row is from
  * a restored backup refuses claims until the sweep corrects the row, and must not hide other builds.
  */
 async function* candidates(services: Services, agent: Agent, can: Capabilities): AsyncGenerator<Build> {

@@ -196,7 +196,7 @@ async function lockOn(
 const unfinishedOf = (built: Build[], { version, imageType }: Pick<Build, "version" | "imageType">): Build[] =>
   built.filter((build) => build.version === version && build.imageType === imageType && isUnfinished(build));
 
-/** Builds in the background leave half of all slots, and one of the account's, to people: but one slot is theirs, too. */
+/** Builds in the background leave half of all slots, and one of the account's, to people. They can always use one slot. */
 export function slotsOf(env: Env, { isBackground }: Pick<BuildRequest, "isBackground">) {
   const [all, perAccount] = [Number(env.MAX_BUILDS), Number(env.MAX_BUILDS_PER_ACCOUNT)];
   if (!isBackground) return { all, perAccount };

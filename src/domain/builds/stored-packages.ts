@@ -64,7 +64,9 @@ interface PieceId {
   piece: number;
 }
 
-/** Where a piece of a package is that the build was frozen with. Undefined if it was not, or if it is not stored. */
+/**
+ * The place of a piece of a package. Undefined if the build was frozen without the package, or if the piece is not stored.
+ */
 export async function keyOfPiece(
   db: Database,
   { id: buildId }: Pick<Build, "id">,

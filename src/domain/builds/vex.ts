@@ -9,9 +9,7 @@ import type { Services } from "#domain/services";
 import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 
-/**
- * The current advisories about an image, as a signed OpenVEX document. Undefined if there are none of its base system.
- */
+/** The current advisories about an image, as a signed OpenVEX document. Undefined if there are none for its base system. */
 export async function findVex(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   build: Build,

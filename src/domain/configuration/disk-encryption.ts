@@ -89,5 +89,5 @@ const updatesChangeTheStart: Issue = {
 
 const nobodyAnswers: Issue = {
   type: "warning",
-  text: "The checks boot the image, which asks about the encryption of its disk, and nobody answers: those that wait for a login fail.",
+  text: "The checks boot the image, which asks about the encryption of its disk, and no one answers: those that wait for a login fail.",
 };

@@ -59,8 +59,8 @@ function partitionIssues(configuration: DiskFacts, { firmware, softwareMb }: Pla
 }
 
 /**
- * The part of the software in a directory. An image of Debian 13 with a desktop has 29 MB of 1556 in /var, and all others
- * but some of /boot in /usr.
+ * The part of the software in a directory. An image of Debian 13 with a desktop has 29 of its 1556 MB in /var, and nearly
+ * all others in /usr; /boot has the rest.
  */
 const partsOfSoftware: Readonly<Record<string, number>> = { "/usr": 1, "/var": 0.03 };
 

@@ -54,14 +54,14 @@ const withoutSudo: Issue = {
 
 const withoutSshd: Issue = {
   ...warning(
-    "Some users have SSH keys, but no SSH server is selected (openssh-server): nobody could log in with them.",
+    "Some users have SSH keys, but no SSH server is selected (openssh-server): no one could log in with them.",
   ),
   solution: { type: "install", package: "openssh-server" },
 };
 
 const withoutSshdForKeys: Issue = {
   ...warning(
-    "cloud-init brings SSH keys, but no SSH server is selected (openssh-server): nobody could log in with them.",
+    "cloud-init brings SSH keys, but no SSH server is selected (openssh-server): no one could log in with them.",
   ),
   solution: { type: "install", package: "openssh-server" },
 };

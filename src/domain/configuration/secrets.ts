@@ -39,7 +39,7 @@ export async function encrypted(
 }
 
 /**
- * The configuration of a template from its catalogue, or from an older row, with the passwords encrypted that are still
+ * The configuration of a template from its catalogue, or from an older row, with those passwords encrypted that are still
  * in clear.
  */
 export const encryptedIfClear = (env: EncryptionKey, stored: Configuration): Promise<Configuration> =>
@@ -55,7 +55,7 @@ const encryptedPassword = async (env: EncryptionKey, clear: string): Promise<str
 export const passwordsEncryptedAgain = (env: EncryptionKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, (password) => encryptSecretAgain(env, password));
 
-/** The configuration as an account sees it that may read the appliance but does not own it. */
+/** The configuration as it is shown to an account that may read the appliance but does not own it. */
 export const withoutPasswords = (stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, () => Promise.resolve(""));
 

@@ -46,7 +46,7 @@ export interface Container {
   conversion?: Conversion;
 }
 
-/** cloud-init's names of its sources of data. */
+/** cloud-init's names of its data sources. */
 export type Datasource = "NoCloud" | "ConfigDrive" | "OpenStack" | "OVF" | "Azure" | "GCE" | "Ec2";
 
 /** An image type (the API's `image_type`). Everything that depends on the type is in its record, or in that of its product. */

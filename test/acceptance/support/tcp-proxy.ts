@@ -14,7 +14,7 @@ export interface TcpProxy extends Disposable {
   swallow: (pattern: RegExp, times: number) => void;
   /** Undoes `refuse`, `stall` and `cutAt`. */
   pass: () => void;
-  /** Cuts each of the next connections that sent `pattern`, as soon as this many more bytes followed. */
+  /** Cuts each of the next connections that have sent `pattern`, as soon as this many more bytes have followed. */
   cutAt: (cut: Cut) => void;
   /** How often `cutAt` has cut one. */
   cuts: () => number;

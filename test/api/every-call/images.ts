@@ -1,4 +1,5 @@
 import { signedIn } from "../../support/client.ts";
+import { putConfiguration } from "../../support/configurations.ts";
 import { createBuild } from "../../support/factories.ts";
 import { refused, type Row } from "./row.ts";
 import type { Sample } from "./sample.ts";
@@ -20,8 +21,7 @@ const withRebuild = async ({ ids }: Sample): Promise<Sample> => {
 const withChecks = async ({ ids }: Sample): Promise<Sample> => {
   const tux = await signedIn();
   const { applianceId, buildId } = await createBuild(tux);
-  const configuration = { checks: [{ kind: "login" }] };
-  await tux.put(`/appliances/${applianceId}/configuration`, JSON.stringify({ configuration }), "application/json");
+  await putConfiguration(tux, applianceId, { checks: [{ kind: "login" }] });
   await tux.post(`/builds/${buildId}/checks`);
   return { tux, ids: { ...ids, build: buildId } };
 };

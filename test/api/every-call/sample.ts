@@ -1,11 +1,13 @@
 import { expect, vi } from "vitest";
 import tinyKey from "../../fixtures/repodata/signed/tiny.key?raw";
+import { loadTemplates } from "../../support/catalogue.ts";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
 import { webhookIds } from "../../support/events.ts";
 import { fileStoreOf } from "../../support/file-store.ts";
 import { uploadFile } from "../../support/files.ts";
 import { publishedAppliance } from "../../support/gallery.ts";
+import { mirrorOf, rpmMd } from "../../support/mirror.ts";
 import { rpmOf } from "../../support/packages.ts";
 import { tinyRepository } from "../../support/repositories.ts";
 import { bootableBuild, endedTestdrive } from "../../support/testdrives.ts";
@@ -27,7 +29,15 @@ export const mirrorUrl = "http://mirror.example.org/perl";
 /** The URL of a file on the web. */
 export const webUrl = `${mirrorUrl}/repodata/repomd.xml`;
 
-/** Makes an account with one of everything. The test must set up the network. */
+/** Loads the templates, and a mirror for the calls that fetch something. Needed once, before the first sample. */
+export async function prepareSamples(): Promise<void> {
+  await loadTemplates();
+  const packages = rpmMd(["perl-DBI-1.6"]);
+  const mirror = mirrorOf({ [mirrorUrl]: packages, [`${mirrorUrl}-too`]: packages });
+  vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));
+}
+
+/** Makes an account with one of everything. */
 export async function makeSample(): Promise<Sample> {
   const tux = await signedIn();
   const { applianceId: appliance, buildId: build } = await createBuild(tux, undefined, {

@@ -22,7 +22,7 @@ export const bounded: Readonly<Record<string, string>> = {
   released_blobs: "emptied by the sweep",
 };
 
-/** Other ids than those that the database chooses, so that each copied row can refer to copies in other tables. */
+/** Different ids from those that the database chooses, so that each copied row can refer to copies in other tables. */
 const firstCopy = 1_000_000;
 const references = ["account_id", "appliance_id", "build_id", "publication_id", "repository_id", "package_id"];
 

@@ -16,7 +16,7 @@ export class Network {
   readonly cut = new Set<Actor>();
   /** How many of the next answers are lost: to reports of the end of a build, and to claims. */
   lostAnswers: Record<Fragile, number> = { end: 0, claim: 0 };
-  /** When the answer to a claim was lost last. */
+  /** When the answer to a claim was last lost. */
   claimLostAt = -Infinity;
   /** When the service could not answer a claim whose earlier answer was lost. */
   claimFailedAgainAt = -Infinity;

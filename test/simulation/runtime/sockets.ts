@@ -79,7 +79,7 @@ export class SocketPair {
   }
 }
 
-/** The service answers the dial with something else than a socket. */
+/** The service answers the dial with something other than a socket. */
 export class UnexpectedAnswer extends Error {
   readonly statusCode: number;
   constructor(statusCode: number) {

@@ -2,6 +2,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
+import { putConfiguration } from "../../support/configurations.ts";
 import { loadDebian } from "../../support/debian.ts";
 import { createAppliance, setRootPassword, startBuild } from "../../support/factories.ts";
 import { fakeAgent } from "../../support/fake-agent.ts";
@@ -66,8 +67,7 @@ it("says until when an automatic build waits", async () => {
   const tomorrow = new Date(Date.now() + 24 * 60 * 60_000);
   const day = tomorrow.toUTCString().slice(0, 3).toLowerCase();
   const settings = { automatic_builds: "security", automatic_builds_at: `${day} 02:30-05:00` };
-  const sent = JSON.stringify({ configuration: { settings } });
-  expect((await tux.put(`/appliances/${applianceId}/configuration`, sent, "application/json")).status).toBe(200);
+  expect((await putConfiguration(tux, applianceId, { settings })).status).toBe(200);
   expect(textOf(await page(), `#updates-${id}`)).not.toContain("waits");
 
   await mirror.publish({ security: ["apache2 2.4.66-1~deb12u1"] });

@@ -222,7 +222,7 @@ async function listInMain(packages: { name: string; version: string; installedBy
   );
 }
 
-/** Writes a comment, and answers its id. */
+/** Writes a comment, and returns its id. */
 const said = async (text: string) =>
   /\d+$/.exec((await send("/comments", { text })).headers.get("location") ?? "")?.[0];
 

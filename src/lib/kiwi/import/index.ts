@@ -33,6 +33,6 @@ export function importXml(
   if (root.name === "manifest") return importManifest(root, serviceUrl);
   throw new WireFault(
     "invalid_xml",
-    `The root is ${root.name}, and neither image (of KIWI) nor manifest (of a build).`,
+    `The root element is ${root.name}. It must be image (of KIWI) or manifest (of a build).`,
   );
 }
