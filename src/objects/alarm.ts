@@ -2,7 +2,7 @@
 export const retryMs = 5_000;
 const mostRetryMs = 60_000;
 
-/** How long chores that have failed `times` in a row wait. */
+/** The wait after chores have failed `times` in a row. */
 export const retryAfterMs = (times: number): number => Math.min(mostRetryMs, retryMs * 2 ** (times - 1));
 
 /**

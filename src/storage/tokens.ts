@@ -52,7 +52,7 @@ export const listReachable = (db: Database, accountId: number, most: number) =>
     .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
     .limit(most);
 
-/** Gives the token that a request has created a new secret. Undefined if the request has created none. */
+/** Gives a new secret to the token that a request has created. Undefined if the request has created none. */
 export async function saveTokenHmac(db: Database, uid: string, tokenHmac: string): Promise<Token | undefined> {
   const [saved] = await db.update(tokens).set({ tokenHmac }).where(eq(tokens.uid, uid)).returning();
   return saved;

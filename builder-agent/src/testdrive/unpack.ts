@@ -14,7 +14,7 @@ interface Expected {
   rawSize: number;
   /** The container of the disk in the archive. */
   container: Container;
-  /** The name of a disk that is in no folder of the archive. */
+  /** The name of a disk that is not in a folder of the archive. */
   alone?: string | undefined;
   /** Whether the archive is not compressed. */
   isPlain?: boolean | undefined;

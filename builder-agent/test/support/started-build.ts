@@ -6,7 +6,7 @@ import { connectWorker } from "../../src/worker-api.ts";
 import type { FakeWorker } from "../fake-worker.ts";
 import { processesIn, silent, testConfig } from "./agent-place.ts";
 
-/** A claimed build, started like the agent's loop starts it. */
+/** A claimed build, started as the agent's loop starts it. */
 export async function startClaimed(
   worker: FakeWorker,
   stateDir: string,

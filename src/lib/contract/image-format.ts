@@ -58,7 +58,7 @@ export interface ImageFormat extends ImageUse {
   product: Product;
   /** The container. Only disks have one. */
   container?: Container;
-  /** The name of the disk if it is in no folder of the archive. Default: `NAME/NAME.SUFFIX`. */
+  /** The name of the disk if it is not in a folder of the archive. Default: `NAME/NAME.SUFFIX`. */
   alone?: string;
   /**
    * The files next to the disk that describe a virtual machine: for VMware, for `xl` of Xen, as an OVF package,
