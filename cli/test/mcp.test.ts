@@ -158,7 +158,7 @@ describe("kiln mcp", () => {
     expect(text.length).toBeLessThan(61_000);
   });
 
-  it("tells the user, but not an assistant, that no one is signed in", async () => {
+  it("reports to the user, but not to an assistant, that no one is signed in", async () => {
     using elsewhere = newMachine();
     expect(await elsewhere.kiln(["mcp"])).toMatchObject({ code: 7, stdout: "", stderr: /You are not signed in/ });
   });

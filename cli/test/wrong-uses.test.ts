@@ -166,7 +166,7 @@ it.each([
     "export Nope",
     { code: "not_found", message: "There is no appliance called Nope.", next: "`kiln list` shows your appliances." },
   ],
-])("tells its own error as JSON with --json, as of `kiln %s`", async (line, error) => {
+])("prints its own error as JSON with --json, as of `kiln %s`", async (line, error) => {
   const ended = await machine.kiln([...line.split(" ").filter(Boolean), "--json"]);
   expect([ended.stdout, JSON.parse(ended.stderr)]).toEqual(["", { error }]);
 });

@@ -98,6 +98,6 @@ async function encryptedAgain(env: EncryptionKey, { column }: WalkCursor, stored
   if (column !== "configurations") return await encryptSecretAgain(env, stored);
   const before = Configuration.parse(JSON.parse(stored));
   const after = JSON.stringify(await passwordsEncryptedAgain(env, before));
-  // A row is not written only because it lacks newer fields.
+  // The lack of newer fields alone does not cause a row to be written.
   return after === JSON.stringify(before) ? stored : after;
 }

@@ -115,7 +115,7 @@ describe("the end of an attempt", () => {
     expect((await findAnyBuild(db, buildId))?.status).toBe("finished");
   });
 
-  it("tells the owner how the image differs from the frozen packages", async () => {
+  it("shows the owner how the image differs from the frozen packages", async () => {
     const buildId = await startBuild(tux, await createAppliance(tux));
     const remark = "The image differs from what was resolved: 1 missing (hello-1.1-1.noarch).";
 

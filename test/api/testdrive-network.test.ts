@@ -13,7 +13,7 @@ const fetchWith = (origin: string, url: string, init?: RequestInit) =>
   app.fetch(new Request(url, init), { ...env, TESTDRIVE_ORIGIN: origin }, createExecutionContext());
 
 describe("POST testdrives with network=on", () => {
-  it("tells the agent, and returns the URL of the machine's web server", async () => {
+  it("notifies the agent, and returns the URL of the machine's web server", async () => {
     const tux = await signedIn();
 
     const drive = await startDrive(tux, null, { network: "on" });

@@ -289,7 +289,7 @@ describe("the relay", () => {
     for (let i = 0; i < 5; i++) await drive.control.next();
   });
 
-  it("tells a reconnected agent about viewers without a connection", async () => {
+  it("notifies a reconnected agent of viewers without a connection", async () => {
     const drive = await startDrive(tux);
     await open(`${drive.page}/socket`);
 

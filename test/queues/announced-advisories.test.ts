@@ -71,7 +71,7 @@ const list = async () => {
   return (await answer.json<{ build_advisories: { known: boolean; advisories: object[] } }>()).build_advisories;
 };
 
-it("tells once a day that an update in the repositories fixes them", async () => {
+it("announces once a day that an update in the repositories fixes them", async () => {
   await give("debian", tracker("CVE-2026-1001"));
   await look();
   expect(await told()).toEqual([]);

@@ -110,7 +110,7 @@ describe("image retention", () => {
     await expectError(await tux.get(`/appliances/${applianceId}/software/manifest/oem`), 400, "build_not_found");
   });
 
-  it("lets an expired version be built again without force", async () => {
+  it("allows an expired version to be built again without force", async () => {
     const { applianceId, buildId: old, agent } = await build();
     await sweepAfter(31);
 

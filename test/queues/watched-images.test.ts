@@ -121,7 +121,7 @@ it("announces a new security update immediately, and other versions once a day",
   expect(await told()).toHaveLength(2);
 });
 
-it("tells on the next day what is newer since it has told something", async () => {
+it("announces on the next day what is newer since its last announcement", async () => {
   const more = [...installed, { name: "dracut", version: "059", release: "4", arch: "amd64" }];
   const id = await startBuild(tux, applianceId);
   await (await fakeAgent()).buildsSuccessfully(id, undefined, { installed: more });
@@ -135,7 +135,7 @@ it("tells on the next day what is newer since it has told something", async () =
   expect(await told()).toMatchObject([{ image: { newer: 1 } }, { image: { newer: 2 } }]);
 });
 
-it("tells once if two runs look at the same time, and if any storage call fails", async () => {
+it("announces once if two runs look at the same time, and if any storage call fails", async () => {
   await built();
   await mirror.publish({ security: ["apache2 2.4.66-1~deb12u1"] });
   const calls: string[] = [];

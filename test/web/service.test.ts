@@ -177,7 +177,7 @@ describe("/service", () => {
     fetched.mockRestore();
   });
 
-  it("tells everyone on each page why nothing can be changed", async () => {
+  it("shows everyone on each page why nothing can be changed", async () => {
     expect(await said("/")).toBe("");
     await send("/service/read_only", { mode: "on", message: "Kiln moves until <18:00>." });
     for (const path of ["/", "/sign_in", "/nothing"]) expect(await said(path)).toContain("Kiln moves until <18:00>.");

@@ -226,7 +226,7 @@ describe("a build for arm64 on a PC", () => {
     expect(machine({ PATH, ...environmentFor("x86_64") })).not.toBe("aarch64");
   });
 
-  it("tells debootstrap the architecture, and a build for the PC does not", () => {
+  it("passes the architecture on to debootstrap, except in a build for the PC", () => {
     expect(traced(environment).stderr).toContain("debootstrap --arch=arm64 --version");
     expect(traced({ PATH }).stderr).not.toContain("--arch");
     expect(traced({ PATH }).status).toBe(0);

@@ -139,7 +139,7 @@ describe("what the processor does", () => {
   });
 });
 
-it("tells the session's owner, and the agent's log, that a machine was restarted", async () => {
+it("reports to the session's owner, and in the agent's log, that a machine was restarted", async () => {
   await using session = await startSession({ sector: stuckUntilStart(2) });
   await session.ready();
   await eventually("the message", () =>

@@ -91,7 +91,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
   const warn = () => sharingWarnings(services, appliance, chosen, { images, files, template: look.rows.template });
   const [draft, warnings, shown] = await Promise.all([
     chosen === undefined ? "" : rated("reads", () => draftOf(c, chosen)),
-    // Without an image, nothing is read that takes long.
+    // Without an image, nothing that takes long is read.
     images.length === 0 ? warn() : rated("differences", warn),
     withImages(db, appliance.id, channels),
   ]);
