@@ -42,7 +42,7 @@ function readExtended(path: string, children: string[]): unknown {
   return complaining(path, () => extended(parent, extension.data));
 }
 
-/** Names the file in what `work` complains of. */
+/** Adds the name of the file to a Complaint of `work`. */
 function complaining<T>(path: string, work: () => T): T {
   try {
     return work();

@@ -18,7 +18,7 @@ export class SerialConsole {
   constructor(screen: Readable, keyboard: Writable, typing = { afterMs: beforeTypingMs }) {
     this.#keyboard = keyboard;
     this.#beforeTypingMs = typing.afterMs;
-    keyboard.on("error", () => {}); // the machine is gone, and `says` reports that
+    keyboard.on("error", () => {}); // the machine is gone, which `says` reports
     screen.on("data", (bytes: Buffer) => {
       this.#said = (this.#said + bytes.toString("latin1").replaceAll("\r", "")).slice(-maxCharacters);
       this.#notify();

@@ -51,7 +51,7 @@ const archesOf = ({ repositories }: Catalogue, template: Template): Arch[] => [
   ...new Set(repositories.filter(({ key }) => template.repositories.includes(key)).flatMap(({ arches }) => arches)),
 ];
 
-/** Without configurations that the base system or the format cannot have, or that change nothing of the image. */
+/** Without configurations that the base system or the format cannot have, or that change nothing in the image. */
 function distinct(all: readonly Wanted[]): TriedImage[] {
   return all.flatMap((wanted) => {
     const digest = digestOf(wanted);

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { type Facts, factsOf } from "./facts.ts";
 
-/** The machines of an image that have booted, in a file next to it, so that a later run goes on. */
+/** The machines of an image that have booted, in a file next to it, so that a later run continues. */
 export class BootedMachines {
   readonly #file: string;
   /** The SHA-256 of the image. The file may also have machines of an earlier image with the same name. */
