@@ -28,7 +28,6 @@ const sentences: Record<SharingWarning["kind"], (name: string) => string> = {
     "The image has an address of your user repository. Anyone with the image can read all packages that you uploaded for its base system.",
 };
 
-/** The text of a warning. */
 export const warningText = ({ kind, name }: Pick<SharingWarning, "kind" | "name">): string => sentences[kind](name);
 
 const warning = fields({

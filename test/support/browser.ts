@@ -71,7 +71,6 @@ export const sessionsPage = "/account/sessions";
 
 export const statusOf = async (answer: Promise<Response>) => (await answer).status;
 const sessionCookie = (secret: string) => `__Host-kiln-session=${secret}`;
-/** A browser with the cookie of a session. */
 export const browserWith = (secret: string) => browser({ cookie: sessionCookie(secret) });
 export const isSignedIn = async (one: { get: (path: string) => Promise<Response> }) =>
   (await statusOf(one.get(sessionsPage))) === 200;

@@ -9,7 +9,6 @@ import { writeTar } from "./tar-writer.ts";
 
 export type Answered = ModifiedAnswer | ModifiedContent;
 
-/** Answers an order from a reading. */
 export async function answerFrom(reading: Reading, order: ModifiedOrder, signal: AbortSignal): Promise<Answered> {
   const { wanted, filter } = order;
   switch (wanted.kind) {

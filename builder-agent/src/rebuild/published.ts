@@ -13,7 +13,6 @@ async function get(url: string, signal: AbortSignal): Promise<Response> {
   return await withRetry(async () => await okOrRefusal(`GET ${url}`, await fetch(url, { signal })), shortTries(signal));
 }
 
-/** The public keys of a service. */
 export async function fetchKeys(service: string, signal: AbortSignal): Promise<PublicKey[]> {
   try {
     const answer = await get(`${service}/.well-known/kiln-attestation-keys.json`, signal);

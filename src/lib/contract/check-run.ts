@@ -1,4 +1,3 @@
-/** The states of a run of checks. */
 export const checkRunStates = ["waiting", "running", "passed", "failed", "error"] as const;
 type CheckRunState = (typeof checkRunStates)[number];
 

@@ -41,7 +41,6 @@ close_keeper() {
 }
 `;
 
-/** Reads the server from the program. */
 export function readTangServer(program: string): TangServer {
   const valueOf = (name: string) => new RegExp(`^${name}='(.*)'$`, "m").exec(program)?.[1] ?? "";
   return { url: valueOf("server"), thumbprint: valueOf("thumbprint") };

@@ -17,7 +17,6 @@ interface Text {
 
 export const testdrivesPath = "/testdrives";
 
-/** The id of the form. */
 export const seedForm = (buildId: number): string => `seed-${buildId}`;
 
 const texts: readonly Text[] = [
