@@ -73,7 +73,7 @@ export const lastImage = (images: readonly Build[], imageType: ImageType): Build
 /** Whether two inputs differ only in the versions of packages, for an appliance that was edited. */
 const isSameButVersions = (before: FrozenInput, now: FrozenInput, { packages, settings }: Changes): boolean =>
   settings.length === 0 &&
-  // A ban is in no input. It may remove a package.
+  // No input contains bans, and a ban may remove a package.
   packages.every(({ from, to }) => from && to) &&
   // The description contains what the difference of the settings omits, such as passwords.
   descriptionOf(before) === descriptionOf(now);
