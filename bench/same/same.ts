@@ -102,7 +102,7 @@ interface Pair {
   url: string;
 }
 
-/** A kind of image that cannot be built here is a line, too. */
+/** A kind of image that cannot be built here also gets a line. */
 async function tried(system: string, place: Place, pair: Pair): Promise<Figure[]> {
   try {
     return await comparePair(system, place, pair);

@@ -71,7 +71,7 @@ export async function listPublications(
   // Without a weight, an index has the order.
   const first = weight === weightOf.latest ? sql`` : sql`weight DESC, `;
   const chosen = chosenBy(parts, traits);
-  // Without a selection, triggers have counted them.
+  // Without a selection, the number is the one that triggers keep.
   const total = chosen
     ? sql`SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`
     : sql`SELECT max(appliances) AS total FROM gallery_size`;

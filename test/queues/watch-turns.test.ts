@@ -94,7 +94,7 @@ describe("with 500 followers of one short window", () => {
 
     const times = await runsFrom(opens);
 
-    // One whose look has failed is due in an hour.
+    // A watch whose look has failed is due in an hour.
     expect(await countOf("look_at = ?", opens + 24 * hourMs)).toBe(500);
     expect(times.length).toBeGreaterThan(500 / 40);
     expect(times.at(-1)).toBeLessThan(opens + 5 * minuteMs);
