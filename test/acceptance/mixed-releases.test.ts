@@ -12,7 +12,7 @@ import { until } from "./support/service.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-mixed-"));
 let current: Release;
-let next: Release;
+let next: ReturnType<typeof makeNextRelease>;
 
 beforeAll(async () => {
   const bundle = await bundleWorker();
