@@ -68,8 +68,8 @@ export async function* whileAllowed<T>(
 }
 
 /**
- * Ends a source whose client is gone. Not awaited, because the source may be silent for a long time. Nobody reads the
- * value that it still waits for, so nobody is told if that fails either.
+ * Ends a source whose client is gone. Not awaited, because the source may be silent for a long time. No one reads the
+ * value that it still waits for, so no one is told if that fails either.
  */
 export function abandon<T>(source: AsyncGenerator<T>, awaited: Promise<unknown>): void {
   void Promise.allSettled([awaited, source.return(undefined)]);
