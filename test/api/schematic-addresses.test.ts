@@ -7,7 +7,7 @@ import { createAppliance, startBuild } from "../support/factories.ts";
 import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
 import { publish } from "../support/gallery.ts";
 import { stock, tinyLinux, tinyRepository } from "../support/repositories.ts";
-import { building, importedAt, open, posted, reimported } from "../support/schematics.ts";
+import { building, importedAt, open, openPatiently, posted, reimported } from "../support/schematics.ts";
 import { tokenOf } from "../support/tokens.ts";
 
 let tux: Client;
@@ -32,7 +32,7 @@ describe("GET /image/SCHEMATIC/current/FORMAT", () => {
   it("builds once for a hundred requests at the same time, and then leads to the image", async () => {
     const { id, appliance_id } = await posted(tux);
     const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, nth) => open(tux, `${id}/current/oem`, { from: `192.0.2.${nth}` })),
+      Array.from({ length: 100 }, (_, nth) => openPatiently(tux, `${id}/current/oem`, { from: `192.0.2.${nth}` })),
     );
     const all = await Promise.all(answers.map(building));
     const { n } = (await env.DB.prepare("SELECT count(*) AS n FROM builds WHERE appliance_id = ?")

@@ -38,6 +38,15 @@ export const open = (
     },
   });
 
+/** The same, again if a busy service asks for that. */
+export async function openPatiently(...request: Parameters<typeof open>): Promise<Response> {
+  for (;;) {
+    const answer = await open(...request);
+    if (answer.status !== 429) return answer;
+    await scheduler.wait(Number(answer.headers.get("retry-after")) * 1000);
+  }
+}
+
 /** The build that an answer 202 is about. */
 export async function building(answer: Response): Promise<{ id: number; version: string; queue_position?: number }> {
   expect(answer.status, await answer.clone().text()).toBe(202);
