@@ -10,7 +10,7 @@ const migrations = fileURLToPath(new URL("../../../migrations", import.meta.url)
 export const nextTable = "next_release";
 const firstTable = "CREATE TABLE IF NOT EXISTS table_versions";
 
-/** What the next release has elsewhere in its code. */
+/** The code of this release that the next one replaces, and the replacement. */
 const changes: readonly (readonly [before: string, after: string])[] = [
   [`protocolVersion = ${protocolVersion};`, `protocolVersion = ${protocolVersion + 1};`],
   [firstTable, `CREATE TABLE IF NOT EXISTS ${nextTable} (id INTEGER); ${firstTable}`],
