@@ -6,15 +6,19 @@ import { gzipSync } from "node:zlib";
 import { unstable_readConfig } from "wrangler";
 import { configurationFor } from "./deploy/configuration.ts";
 import { configurationProblems } from "./deploy/configuration-problems.ts";
-import { startUpMs } from "./deploy/start-up.ts";
+import { startUpOf } from "./deploy/start-up.ts";
 import { wranglerOf } from "./deploy/wrangler.ts";
 import { bundleWorker } from "./launch/bundle.ts";
 import { projectRoot } from "./launch/project.ts";
 import { print } from "./launch/progress.ts";
 
-/** Cloudflare's limits for a compressed Worker on the smallest plan, and for its start. */
+/** Cloudflare's limit for a compressed Worker on the smallest plan. */
 const maxGzipBytes = 3_000_000;
-const maxStartUpMs = 1_000;
+/**
+ * Cloudflare lets a Worker start for a second. How fast its machines are is unknown, so this counts starts of an empty Worker.
+ * Each takes 80 to 100 ms on a quiet machine.
+ */
+const maxStartUps = 12;
 
 const folder = join(projectRoot, "dist/production");
 const worker = join(folder, "worker");
@@ -42,15 +46,13 @@ async function bundleProblems(): Promise<string[]> {
   const parts = readdirSync(worker).filter((name) => /\.(js|wasm)$/.test(name));
   const gzip = parts.reduce((sum, name) => sum + gzipSync(readFileSync(join(worker, name))).length, 0);
   const { compatibility_date: date, compatibility_flags: flags, vars } = configuration;
-  const startUp = await startUpMs(worker, { date, flags, vars });
-  print(
-    `Worker: ${Math.round(gzip / 1_000)} kB gzip (limit ${maxGzipBytes / 1_000}), starts in ${Math.round(startUp)} ms (limit ${maxStartUpMs})`,
-  );
+  const { ms, times } = await startUpOf(worker, { date, flags, vars });
+  const start = `${times.toFixed(1)} times as much processor time as an empty Worker`;
+  print(`Worker: ${Math.round(gzip / 1_000)} kB gzip (limit ${maxGzipBytes / 1_000})`);
+  print(`Its start takes ${start} (limit ${maxStartUps}): ${Math.round(ms)} ms`);
   return [
     ...(gzip > maxGzipBytes ? [`The Worker has ${gzip} bytes gzip; Cloudflare's limit is ${maxGzipBytes}.`] : []),
-    ...(startUp > maxStartUpMs
-      ? [`The Worker starts in ${Math.round(startUp)} ms; the limit is ${maxStartUpMs}.`]
-      : []),
+    ...(times > maxStartUps ? [`The Worker's start takes ${start}; the limit is ${maxStartUps}.`] : []),
   ];
 }
 
