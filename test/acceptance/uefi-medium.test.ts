@@ -8,7 +8,7 @@ import { buildHere, sampleDistribution, serveDistribution } from "./support/loca
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 import { startedBy } from "./support/uefi.ts";
 
-it("boots a live medium with the EFI boot loader, by either firmware", { timeout: 600_000 }, async () => {
+it("boots a live medium with the EFI boot loader, by either firmware", async () => {
   const distribution = sampleDistribution();
   await using state = await temporaryDir();
   using server = await serveDistribution(distribution);
