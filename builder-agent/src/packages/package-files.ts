@@ -1,7 +1,7 @@
 /** Fetches the frozen packages and verifies their frozen checksums. Nothing else gets into the image. */
 import { join } from "node:path";
 import { BuildFailure } from "../run/failure.ts";
-import { nvra, type FrozenInput, type FrozenPackage, type FrozenRepository } from "../contract.ts";
+import { type FrozenInput, type FrozenPackage, type FrozenRepository, isOwnRepository, nvra } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { OutsideRefused } from "../outside.ts";
 import { quietLimit, receive } from "../receive.ts";
@@ -121,8 +121,8 @@ function packageFailure(
   one: FrozenPackage,
   { base, advice = "Refresh the repository and build again." }: { base: string; advice?: string | undefined },
 ): unknown {
-  const kind = base.startsWith("service:") && isWorthRetry(error) ? "error" : "failed";
-  const from = `from ${base.startsWith("service:") ? "its repository" : base}`;
+  const kind = isOwnRepository(base) && isWorthRetry(error) ? "error" : "failed";
+  const from = `from ${isOwnRepository(base) ? "its repository" : base}`;
   const refresh = advice && ` ${advice}`;
   if (error instanceof OutsideRefused) {
     return new BuildFailure({ kind, reason: `A repository cannot be used: ${error.message}` }, { cause: error });

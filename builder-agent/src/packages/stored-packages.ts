@@ -2,7 +2,14 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { pieceBytes, storedChecksum, type FrozenInput, type FrozenPackage, type StoredPackage } from "../contract.ts";
+import {
+  type FrozenInput,
+  type FrozenPackage,
+  isOwnRepository,
+  pieceBytes,
+  storedChecksum,
+  type StoredPackage,
+} from "../contract.ts";
 import type { Lease } from "../lease.ts";
 import { sentenceOf } from "../log.ts";
 import { RemoteRefusal } from "../retry.ts";
@@ -110,7 +117,7 @@ export class StoredPackageFiles implements PackageStore, AsyncDisposable {
 
   async #give({ packages, repositories }: Given, dir: string): Promise<void> {
     // The service has the files of its own repositories anyway.
-    const outside = repositories.filter(({ url }) => !url.startsWith("service:"));
+    const outside = repositories.filter(({ url }) => !isOwnRepository(url));
     if (outside.length === 0) return;
     const ids = new Map(outside.map(({ alias, id }) => [alias, id]));
     const known = await this.#reader.list();

@@ -5,6 +5,7 @@ import {
   FrozenPackage,
   type FrozenRepository,
   type ImageType,
+  isOwnRepository,
   nevra,
 } from "#lib/contract/index";
 import type { ExaminedAppliance } from "#domain/appliances/status";
@@ -134,7 +135,7 @@ function frozenRepository(repository: StoredRepository): FrozenRepository {
   // Locations of Debian packages are relative to the archive, not to the suite.
   const url = repository.type === "deb" ? parseAptAddress(repository.url).root : repository.url;
   // The service's own repositories can be reached without this, and their frozen inputs stay byte-identical.
-  const isOfCatalogue = repository.catalogue !== null && !url.startsWith("service:");
+  const isOfCatalogue = repository.catalogue !== null && !isOwnRepository(url);
   return {
     alias: aliasOf(id),
     id,

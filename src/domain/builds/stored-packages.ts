@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { pieceBytes, storedChecksum, type FrozenInput, type StoredPackage } from "#lib/contract/index";
+import { type FrozenInput, isOwnRepository, pieceBytes, storedChecksum, type StoredPackage } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { packageBlob, packageBlobOfKey, packagePieceKey, packagesPrefix } from "#storage/blobs";
@@ -36,7 +36,7 @@ export async function storePackages(
 
 /** The packages that this service does not serve itself. */
 function packagesFromOutside({ packages, repositories }: FrozenInput): NeededPackage[] {
-  const outside = new Map(repositories.filter(({ url }) => !url.startsWith("service:")).map((one) => [one.alias, one]));
+  const outside = new Map(repositories.filter(({ url }) => !isOwnRepository(url)).map((one) => [one.alias, one]));
   return packages.flatMap(({ repository, checksum, size }) => {
     const from = outside.get(repository);
     if (from === undefined || !isCheckable(checksum.type)) return [];

@@ -1,3 +1,4 @@
+import { isOwnRepository } from "#lib/contract/index";
 import type { wantedDefinition } from "#lib/definition/document";
 import { publicUrl } from "#lib/contract/repository-url";
 import { Refusal } from "#domain/refusal";
@@ -8,7 +9,7 @@ import type { Repository } from "#storage/repositories";
 /** A repository that the service stores has a different URL in each service, so it is named instead. */
 export function repositoryOf({ name, url, isUserRepository }: Repository, baseUrl: string) {
   if (isUserRepository) return { uploads: true };
-  return url.startsWith("service:") ? { name } : { name, url: publicUrl(url, baseUrl) };
+  return isOwnRepository(url) ? { name } : { name, url: publicUrl(url, baseUrl) };
 }
 
 type WantedRepository = NonNullable<NonNullable<(typeof wantedDefinition)["reads"]>["repositories"]>[number];

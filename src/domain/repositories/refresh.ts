@@ -1,3 +1,4 @@
+import { isOwnRepository } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { statesEndBefore } from "#domain/repositories/as-of";
 import { ownIndexTag } from "#domain/repositories/download";
@@ -35,18 +36,20 @@ export async function refreshRepositories({ env, db }: Services, now: number): P
   );
 }
 
-/** Requests imports of mirrors that were not checked for some minutes. Appliances that are built automatically follow them. */
+/**
+ * Requests imports of mirrors that were not checked for some minutes. Appliances that are built automatically follow them.
+ * Returns whether there are any.
+ */
 export async function refreshFollowed(
   services: Services,
   repositories: readonly Pick<Repository, "id" | "url" | "checkedAt">[],
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   const isDue = ({ url, checkedAt }: Pick<Repository, "url" | "checkedAt">) =>
-    !url.startsWith("service:") && checkedAt !== null && checkedAt.getTime() < now - askFollowedEveryMs;
-  await requestImports(
-    services,
-    repositories.filter(isDue).map(({ id }) => id),
-  );
+    !isOwnRepository(url) && checkedAt !== null && checkedAt.getTime() < now - askFollowedEveryMs;
+  const due = repositories.filter(isDue).map(({ id }) => id);
+  await requestImports(services, due);
+  return due.length > 0;
 }
 
 /**

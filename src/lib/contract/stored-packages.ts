@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** Whether the service itself has the files of a repository with this address. Other addresses are those of mirrors. */
+export const isOwnRepository = (url: string): boolean => url.startsWith("service:");
+
 /** Bytes of each piece of a package but the last. It is well below the limit of a request body at Cloudflare's edge. */
 export const pieceBytes = 64 * 2 ** 20;
 const maxPieces = 64;
