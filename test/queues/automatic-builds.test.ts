@@ -62,6 +62,9 @@ it.each([
 
   expect(await asked(0)).toEqual([]);
   expect(await asked(5 * minuteMs)).toEqual(names);
+  const { lookAt } = (await debian.watch()) ?? {};
+  const isSoon = (lookAt?.getTime() ?? 0) < Date.now() + 7 * minuteMs;
+  expect(isSoon, "the next look is when the import has ended").toBe(names.length > 0);
 });
 
 it("gets a security update into the channel, after its checks have passed", async () => {

@@ -39,12 +39,15 @@ export async function buildOutdated(services: Services, looked: Looked, now: num
   const { automaticBuilds: follows } = configurationOf(appliance).settings;
   if (follows === "never") return now + dayMs;
   const followed = looked.repositories.filter((one) => follows === "all" || bringsSecurityUpdates(one));
-  await refreshFollowed(services, followed, now);
+  const isAsked = await refreshFollowed(services, followed, now);
   const [image] = looked.newest;
   if (!image) return now + followedEveryMs;
   const from = nextBegin({ ...looked, newestVersion: image.version }, now);
   const begun = from > now ? undefined : await begin(services, looked, now);
-  return begun ? await advance(services, { appliance, watch: begun }, now) : nextLook(appliance, { from, now });
+  if (begun) return await advance(services, { appliance, watch: begun }, now);
+  // Most imports of a mirror end within a minute.
+  const next = nextLook(appliance, { from, now });
+  return isAsked && from <= now ? Math.min(next, now + minuteMs) : next;
 }
 
 /** Kiln looks when a window opens, so that it misses none that is shorter than the time between two looks. */
