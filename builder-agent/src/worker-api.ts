@@ -190,9 +190,10 @@ function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undef
   const claim = claimsAt("/agent/testdrives/claim", { send, answer: TestdriveClaimAnswer });
   return {
     claimTestdrive: (offer, signal) =>
-      claim({ ...offer, incarnation, canCheck: true } satisfies TestdriveClaimRequest, signal).then(
-        (answer) => answer.testdrive,
-      ),
+      claim(
+        { ...offer, incarnation, canCheck: true, canRunCommands: true } satisfies TestdriveClaimRequest,
+        signal,
+      ).then((answer) => answer.testdrive),
     readImage: (testdrive, from, signal) =>
       send(`${pathOf(testdrive)}/image`, {
         method: "GET",

@@ -1,19 +1,24 @@
 import type { Accel } from "../sandbox.ts";
 import { qemusBelow } from "../testdrive/orphans.ts";
+import { commandsSocket } from "../testdrive/machine.ts";
 import { switchedOff, type Qemu } from "../testdrive/qemu.ts";
+import { GuestCommands } from "./guest-commands.ts";
 import { GuestClock } from "./guest-clock.ts";
+import type { SessionDir } from "../testdrive/session-dir.ts";
 import { GuestConsole } from "./guest-console.ts";
-import type { Guest } from "./kinds.ts";
+import type { Guest } from "./guest.ts";
 
 /** How many seconds of an emulated guest count as one. */
 const emulatedSlowness = 5;
 
 export interface BootParts {
   /** The directory of the session, in which QEMU runs. */
-  path: string;
+  dir: SessionDir;
   accel: Accel;
   /** The texts that its checks look for on the console. */
   texts: readonly string[];
+  /** Whether commands can run in the machine. */
+  hasCommands: boolean;
 }
 
 /** One boot of a machine: its console, and its seconds since the start. Make it just before the machine starts. */
@@ -21,11 +26,14 @@ export class Boot implements Disposable {
   readonly clock: GuestClock;
   readonly console: GuestConsole;
   readonly #slowness: number;
+  readonly #commandsPath: string | undefined;
+  #commands: GuestCommands | undefined;
   #loginAt: number | undefined;
 
-  constructor({ path, accel, texts }: BootParts) {
+  constructor({ dir, accel, texts, hasCommands }: BootParts) {
     this.#slowness = accel === "tcg" ? emulatedSlowness : 1;
-    this.clock = new GuestClock(async () => (await qemusBelow(path))[0]);
+    this.clock = new GuestClock(async () => (await qemusBelow(dir.path))[0]);
+    this.#commandsPath = hasCommands ? dir.socket(commandsSocket) : undefined;
     this.console = new GuestConsole({ texts, onLogin: () => (this.#loginAt = this.clock.seconds) });
   }
 
@@ -36,6 +44,7 @@ export class Boot implements Disposable {
   [Symbol.dispose](): void {
     this.clock[Symbol.dispose]();
     this.console[Symbol.dispose]();
+    this.#commands?.[Symbol.dispose]();
   }
 
   /**
@@ -44,11 +53,13 @@ export class Boot implements Disposable {
    */
   guestOf(qemu: Qemu, signal: AbortSignal): Guest {
     const over = new AbortController();
+    if (this.#commandsPath !== undefined) this.#commands = new GuestCommands(this.#commandsPath);
     const loginAt = () => this.#loginAt;
     const guest: Guest = {
       qemu,
       console: this.console,
       clock: this.clock,
+      commands: this.#commands,
       slowness: this.#slowness,
       get loginAt() {
         return loginAt();

@@ -5,6 +5,7 @@ import {
   kindsOfChecks,
   maxConsoleEnd,
   maxSeen,
+  runCommands,
   sentenceOfCheck,
   type Check,
   type CheckReport,
@@ -16,7 +17,8 @@ import { takeScreen } from "../snapshot/take-screen.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 import { Boot } from "./boot.ts";
-import { untilLogin, ways, type Guest, type RestartKind, type Seen } from "./kinds.ts";
+import { untilLogin, type Guest, type Seen } from "./guest.ts";
+import { ways, type RestartKind } from "./kinds.ts";
 import { restarts, staysOn } from "./restarts.ts";
 
 /** How long to wait for the login prompt if no check sets another time. */
@@ -100,9 +102,9 @@ export class GuestChecks implements Disposable {
   }
 
   #addBoot(): Boot {
-    const { dir, accel } = this.#machine;
+    const { dir, accel, checks } = this.#machine;
     const texts = this.#each.filter(({ kind }) => isUsedBy(kind, "text")).map(({ text }) => text);
-    const boot = new Boot({ path: dir.path, accel, texts });
+    const boot = new Boot({ dir, accel, texts, hasCommands: runCommands(checks) });
     this.#boots.push(boot);
     return boot;
   }

@@ -1,6 +1,7 @@
 import { killGroup } from "../process.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
-import { within, type Guest, type RestartKind } from "./kinds.ts";
+import { within, type Guest } from "./guest.ts";
+import type { RestartKind } from "./kinds.ts";
 
 /** A machine that must end. Its next boot is a new process with the same disk. */
 interface Ending {

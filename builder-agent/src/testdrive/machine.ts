@@ -1,4 +1,4 @@
-import type { Arch } from "../contract.ts";
+import { checksPort, type Arch } from "../contract.ts";
 import type { Accel } from "../sandbox.ts";
 import { armHardware } from "./arm-machine.ts";
 import { networkArguments } from "./guest-network.ts";
@@ -22,6 +22,8 @@ export interface Machine {
   /** Whether it runs in a sandbox (session-sandbox.ts). */
   enclosed: boolean;
   hasNetwork: boolean;
+  /** Whether it has the port by which checks run commands in it. */
+  hasCommands?: boolean | undefined;
   /** The guest's ports that can be reached, if it has a network. Default: 80. */
   ports?: readonly number[] | undefined;
   /** The largest size of the overlay. If the guest writes more, QEMU ends. */
@@ -53,10 +55,20 @@ export function machineArguments(machine: Machine): string[] {
     others,
     machine.drives,
     machine.seed,
+    machine.hasCommands ? commandsPort : [],
     // Standard output, because a socket loses what a guest prints before a client connects.
     ["-chardev", "stdio,id=serial,signal=off", "-serial", "chardev:serial"],
   ].flat();
 }
+
+/** The socket of the port by which checks run commands. A name relative to the session's directory. */
+export const commandsSocket = "commands.sock";
+
+/** The last device, so that the others have the same places as in a testdrive. */
+const commandsPort = [
+  ["-chardev", `socket,id=commands,path=${commandsSocket},server=on,wait=off`],
+  ["-device", "virtio-serial-pci", "-device", `virtserialport,chardev=commands,name=${checksPort}`],
+].flat();
 
 const pcHardware = ({ firmware, accel }: Machine): Hardware => ({
   board: ["-machine", firmware ? "q35,smm=on,vmport=off" : "pc,vmport=off", ...accelArguments(accel)],

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Config } from "../config.ts";
 import { GuestChecks, portsOf, type CheckedMachine } from "../checks/check-guest.ts";
-import type { TestdriveClaim, TestdriveOrder } from "../contract.ts";
+import { runCommands, type TestdriveClaim, type TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
@@ -189,6 +189,7 @@ async function machineOf(
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
     hasNetwork: claim.hasNetwork ?? false,
     ports: claim.checks && portsOf(claim.checks),
+    hasCommands: claim.checks && runCommands(claim.checks),
     drives: await makeDrives({ image, imageType: claim.imageType, growsBy }, dir, signal),
     seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
     image: image.path,

@@ -73,6 +73,17 @@ describe("checks of a machine", () => {
     expect(report?.loginSeconds).toBeNull();
   });
 
+  it("cannot run a command if nothing in the machine does", async () => {
+    const { report } = await checked(writing("mini login: "), [
+      completeCheck({ kind: "command", command: "true", seconds: 1 }),
+    ]);
+
+    expect(report?.results[0]).toMatchObject({ outcome: "not_run" });
+    expect(report?.results[0]?.seen).toMatch(
+      /^The image has no program that runs commands for checks\. Build it again/,
+    );
+  });
+
   it("restarts a machine that has passed, and cuts its power", async () => {
     const { report, reason } = await checked(writing("Kernel 1\r\nmini login: "), [
       completeCheck({ kind: "second_boot" }),

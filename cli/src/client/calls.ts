@@ -759,11 +759,14 @@ interface Channels {
 }
 
 interface Check {
-  kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "second_boot" | "power_cut";
+  kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "command" | "memory" | "disk" | "second_boot" | "power_cut";
   port?: number;
   path?: string;
   status?: number;
+  command?: string;
+  exit?: number;
   text?: string;
+  megabytes?: number;
   seconds?: number;
 }
 
@@ -785,7 +788,7 @@ interface CheckRunsCheckRun {
   login_seconds?: number;
   emulated?: boolean;
   checks: readonly {
-    kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "second_boot" | "power_cut";
+    kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "command" | "memory" | "disk" | "second_boot" | "power_cut";
     expected: string;
     outcome?: "passed" | "failed" | "not_run";
     seen?: string;

@@ -1,4 +1,4 @@
-import { isInProgress, sentenceOfCheck, type Check } from "#lib/contract/index";
+import { completeCheck, isInProgress, sentenceOfCheck, type Check } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 import { whyNoTestdrive } from "#domain/testdrives/testdrive";
 import { configurationOf } from "#lib/configuration/stored";
@@ -90,7 +90,8 @@ function whyRunNotPassed(run: CheckRun | undefined, checks: readonly Check[]): s
   if (isInProgress(run)) return "its checks have not ended yet";
   if (run.state === "failed") return `a check failed: ${firstFailed(run)}`;
   if (run.state === "error") return "its checks could not be run. Run them again";
-  const hasChanged = JSON.stringify(run.checks) !== JSON.stringify(checks);
+  // A run from before a new field of checks lacks it.
+  const hasChanged = JSON.stringify(run.checks.map(completeCheck)) !== JSON.stringify(checks.map(completeCheck));
   return hasChanged ? "its checks have changed since they ran. Run them again" : undefined;
 }
 

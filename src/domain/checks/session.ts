@@ -1,4 +1,4 @@
-import { kindsOfChecks, startsMachine, type TestdriveClaimRequest } from "#lib/contract/index";
+import { kindsOfChecks, runCommands, startsMachine, type TestdriveClaimRequest } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { encryptSecret, newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/liveness";
@@ -6,6 +6,8 @@ import { bootFacts, slotsOf, testdriveObject, type TestdriveEnv } from "#domain/
 import { findAnyBuild } from "#storage/builds";
 import { failWaitingRun, listWaitingRuns, takeCheckRun, untakeCheckRun, type CheckRun } from "#storage/check-runs";
 import { addTestdrive, type Testdrive } from "#storage/testdrives";
+
+type CheckingAgent = Pick<TestdriveClaimRequest, "machines" | "canRunCommands">;
 
 /** The most runs that one claim checks. */
 const offeredAtOnce = 20;
@@ -16,7 +18,7 @@ const offeredAtOnce = 20;
  */
 export async function* checkSessions(
   services: Services<TestdriveEnv>,
-  agent: Pick<TestdriveClaimRequest, "machines">,
+  agent: CheckingAgent,
 ): AsyncGenerator<Testdrive> {
   for (const run of await listWaitingRuns(services.db, offeredAtOnce, slotsOf(services.env))) {
     const testdrive = await sessionOf(services, run, agent);
@@ -27,7 +29,7 @@ export async function* checkSessions(
 async function sessionOf(
   { env, db }: Services<TestdriveEnv>,
   run: CheckRun,
-  agent: Pick<TestdriveClaimRequest, "machines">,
+  agent: CheckingAgent,
 ): Promise<Testdrive | undefined> {
   const { accountId, buildId, checks } = run;
   const build = await findAnyBuild(db, buildId);
@@ -36,7 +38,8 @@ async function sessionOf(
     await failWaitingRun(db, run, "The image is no longer there.");
     return undefined;
   }
-  if (!startsMachine(agent, facts.arch)) return undefined;
+  const isAble = startsMachine(agent, facts.arch) && (agent.canRunCommands || !runCommands(checks));
+  if (!isAble) return undefined;
   const uid = crypto.randomUUID();
   const wakeAt = wakeAfterStart(new Date());
   if (!(await takeCheckRun(db, run, { testdriveUid: uid, wakeAt }))) return undefined;

@@ -1,4 +1,12 @@
-import { isUsedBy, kindsOfChecks, maxChecks, maxCheckSeconds, maxCheckText } from "#lib/contract/index";
+import {
+  isUsedBy,
+  kindsOfChecks,
+  maxCheckCommand,
+  maxCheckMegabytes,
+  maxChecks,
+  maxCheckSeconds,
+  maxCheckText,
+} from "#lib/contract/index";
 import type { Check } from "#domain/configuration/check";
 import { isLine } from "#domain/configuration/rules";
 import type { Configuration } from "#lib/configuration/stored";
@@ -24,6 +32,12 @@ const isTarget = (value: string | number): boolean =>
   /^\/(?!\/)[\w.~!$&'()*+,;=:@%/?-]*$/.test(String(value)) && String(value).length <= maxCheckText;
 
 const rules: Readonly<Record<Field, Rule>> = {
+  command: {
+    isRight: (value) => value !== "" && isLine(String(value), maxCheckCommand),
+    why: `must be one line of 1 to ${maxCheckCommand} characters`,
+  },
+  exit: { isRight: between(0, 255), why: "must be 0 to 255" },
+  megabytes: { isRight: between(1, maxCheckMegabytes), why: `must be 1 to ${maxCheckMegabytes}` },
   text: {
     isRight: (value) => value !== "" && isLine(String(value), maxCheckText),
     why: `must be one line of 1 to ${maxCheckText} characters`,

@@ -90,11 +90,22 @@ export const check = fields({
   port: int("port", 80)
     .when(ifUsed("port"))
     .asked("Port", { hint: "For ports and web pages. Default of a page: 80, over HTTPS 443" }),
-  path: text("path", "/").when(ifUsed("path")).asked("Path of the page", { hint: "Such as /status. Default: /" }),
+  path: text("path", "/")
+    .when(ifUsed("path"))
+    .asked("Path", { hint: "Of a page, such as /status, or of a directory. Default: /" }),
   status: int("status", 200).when(ifUsed("status")).asked("Status of the answer", { hint: "Default: 200" }),
+  command: text("command", "systemctl is-active nginx")
+    .when(ifUsed("command"))
+    .initially("")
+    .asked("Command", { hint: "Of the shell. It runs in the machine as root." }),
+  exit: int("exit", 3).when(ifUsed("exit")).initially(0).asked("Exit code", { hint: "Default: 0" }),
   text: text("text", "Good morning")
     .when(ifUsed("text"))
-    .asked("Text", { hint: "On the console or in the page. Upper and lower case differ." }),
+    .asked("Text", { hint: "On the console, in the page or in the output. Upper and lower case differ." }),
+  megabytes: int("megabytes", 400)
+    .when(ifUsed("megabytes"))
+    .initially(0)
+    .asked("At most", { unit: "MB", hint: "Of memory, or of the file system" }),
   seconds: int("seconds", 300)
     .when(ifUsed("seconds"))
     .asked("Time limit", { unit: "s", hint: "Seconds of the machine since its start. Default: 300" }),

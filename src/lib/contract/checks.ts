@@ -4,8 +4,16 @@ import { z } from "zod";
 
 /** The most checks of an appliance. */
 export const maxChecks = 20;
-/** The most characters of a text, and of the path of a page. */
+/** The most characters of a text, and of a path. */
 export const maxCheckText = 200;
+/** The most characters of a command. */
+export const maxCheckCommand = 1000;
+/** The name of the port by which a checked machine gets commands (lib/kiwi/check-commands.ts). */
+export const checksPort = "kiln.checks";
+/** The most bytes of a command's output that an agent gets. In base64 they fit into one write to the port. */
+export const maxCheckOutput = 2000;
+/** The largest bound for memory and disk. */
+export const maxCheckMegabytes = 10_000_000;
 /** The longest time for one check, in the guest's seconds. */
 export const maxCheckSeconds = 1200;
 
@@ -23,9 +31,16 @@ export const Check = z.object({
     "port_closed",
     "http",
     "https",
+    "command",
+    "memory",
+    "disk",
     "second_boot",
     "power_cut",
   ]),
+  /** Absent from older Workers and from runs before it, like `exit` and `megabytes`. */
+  command: z.string().max(maxCheckCommand).default(""),
+  exit: z.int().min(0).max(255).default(0),
+  megabytes: z.int().min(0).max(maxCheckMegabytes).default(0),
   text: z.string().max(maxCheckText),
   port: z.int().min(0).max(65_535),
   path: z.string().max(maxCheckText),
@@ -44,6 +59,8 @@ interface KindOfCheck {
   mayLack?: readonly CheckField[];
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
+  /** Whether a command runs in the machine, for which the image must have a program (lib/kiwi/check-commands.ts). */
+  runsInside?: true;
   /** The expectation in one sentence. */
   says: (check: Check) => string;
 }
@@ -83,6 +100,26 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
   },
   http: webPage({ label: "A web page answers", port: 80 }),
   https: webPage({ label: "A web page answers over HTTPS", port: 443, by: " over HTTPS" }),
+  command: {
+    label: "A command ends as it should",
+    fields: { command: undefined, exit: 0, text: "", seconds: usual.seconds },
+    mayLack: ["text"],
+    runsInside: true,
+    says: ({ command, exit, text, seconds }) =>
+      `The command “${command}” ends with exit code ${exit}${text === "" ? "" : ` and writes “${text}”`} within ${seconds} s.`,
+  },
+  memory: {
+    label: "It uses little memory",
+    fields: { megabytes: undefined },
+    runsInside: true,
+    says: ({ megabytes }) => `At most ${megabytes} MB of memory are used when the machine has booted.`,
+  },
+  disk: {
+    label: "A directory's file system is not full",
+    fields: { path: "/", megabytes: undefined },
+    runsInside: true,
+    says: ({ path, megabytes }) => `At most ${megabytes} MB are used where ${path} is stored.`,
+  },
   second_boot: {
     label: "It works again after a restart",
     fields: {},
@@ -108,12 +145,18 @@ function webPage({ label, port: usualPort, by = "" }: { label: string; port: num
 
 export const checkKinds = Object.keys(kindsOfChecks) as [CheckKind, ...CheckKind[]];
 
+/** Whether some of them run a command in the machine. */
+export const runCommands = (checks: readonly Pick<Check, "kind">[]): boolean =>
+  checks.some(({ kind }) => kindsOfChecks[kind].runsInside);
+
 export const isUsedBy = (kind: CheckKind, field: CheckField): boolean => field in kindsOfChecks[kind].fields;
+
+const empty = { kind: "login", command: "", exit: 0, megabytes: 0, text: "", port: 0, path: "", status: 0, seconds: 0 };
 
 /** The check that was meant, with usual values for what was left out. Fields that must be given stay empty. */
 export function completeCheck({ kind, ...given }: Pick<Check, "kind"> & Partial<Check>): Check {
   const known = Object.entries(kindsOfChecks[kind].fields).filter(([, value]) => value !== undefined);
-  return { kind, text: "", port: 0, path: "", status: 0, seconds: 0, ...Object.fromEntries(known), ...given };
+  return { ...empty, ...Object.fromEntries(known), ...given, kind };
 }
 
 export const sentenceOfCheck = (check: Check): string => kindsOfChecks[check.kind].says(check);

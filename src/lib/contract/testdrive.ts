@@ -15,6 +15,8 @@ export const TestdriveClaimRequest = z.object({
   incarnation: Incarnation.optional(),
   /** Whether the agent can check an image. Absent from older agents, which get only testdrives of people. */
   canCheck: z.literal(true).optional(),
+  /** Whether its checks can run commands in the machine. Absent from older agents. */
+  canRunCommands: z.literal(true).optional(),
   machines: Machines,
   ...ClaimOnce.shape,
 });

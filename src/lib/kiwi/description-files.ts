@@ -2,6 +2,7 @@ import { accessFunctions, accessPart } from "#lib/kiwi/access";
 import { automaticUpdatesPart } from "#lib/kiwi/automatic-updates";
 import { autostartPart } from "#lib/kiwi/autostarts";
 import { bootPart } from "#lib/kiwi/boot";
+import { checkCommandsPart } from "#lib/kiwi/check-commands";
 import { configScript } from "#lib/kiwi/config-script";
 import { databasePart } from "#lib/kiwi/databases";
 import { debianEndPart, debianFunctions, debianPart, secureBootFunctions, secureBootPart } from "#lib/kiwi/debian";
@@ -42,6 +43,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     eulaPart(facts),
     databasePart(facts),
     autostartPart(facts),
+    checkCommandsPart(facts),
     bootPart(facts),
     partitionsPart(facts),
     notesPart(facts),

@@ -20,7 +20,10 @@ export interface MachineRepository {
 export interface ImageFacts
   extends
     DescriptionFacts,
-    Pick<Configuration, "description" | "website" | "network" | "firewall" | "eulas" | "autostarts" | "scripts"> {
+    Pick<
+      Configuration,
+      "description" | "website" | "network" | "firewall" | "eulas" | "autostarts" | "scripts" | "checks"
+    > {
   /** The appliance's name for users; `name` is KIWI's. */
   title: string;
   settings: Configuration["settings"];

@@ -1,7 +1,7 @@
 import { anySettings } from "../../support/any-settings.ts";
 import { sshKeys } from "../../support/ssh-keys.ts";
 import { divisions } from "#lib/configuration/division";
-import { imageTypes } from "#lib/contract/index";
+import { completeCheck, imageTypes } from "#lib/contract/index";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { keyboardLayouts } from "#lib/kiwi/keytables";
 import * as fc from "../../support/properties.ts";
@@ -96,6 +96,7 @@ export const facts: fc.Arbitrary<ImageFacts> = fc.record({
       ),
     ),
   ),
+  checks: fc.subarray([completeCheck({ kind: "login" }), completeCheck({ kind: "command", command: "true" })]),
   autostarts: fc.array(
     fc.record({ command: line.filter(Boolean), description: line.filter(Boolean), enabled: fc.boolean(), user: name }),
     { maxLength: 12 },

@@ -19,6 +19,7 @@ export const plain: ImageFacts = {
   eulas: [],
   databases: [],
   autostarts: [],
+  checks: [],
   settings: settingsWith({ swapSizeMb: 0 }),
   scripts: {
     build: { enabled: false, script: "" },

@@ -160,22 +160,29 @@ export const autostarts: ListOf = {
   }),
 };
 
-/** Its fields are texts. Numbers that its kind does not use are empty. */
-const checkIn = ({ kind: given = "", text, port, path, status, seconds }: Entry) => {
-  const kind = checkKinds.find((one) => one === given) ?? "login";
-  const all = { text, path, port: numberIn(port), status: numberIn(status), seconds: numberIn(seconds) };
-  return {
-    kind,
-    ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== "")),
-  };
-};
+/** The fields of a check after its kind, in the order of the form. */
+const checkFields = ["command", "exit", "text", "port", "path", "status", "megabytes", "seconds"] as const;
+type CheckField = (typeof checkFields)[number];
+
+/** Its fields are texts. Those that its kind does not use are empty. */
+function checkIn(entry: Entry) {
+  const kind = checkKinds.find((one) => one === entry["kind"]) ?? "login";
+  const given = checkFields.flatMap((field) => {
+    const value = isCheckText(field) ? entry[field] : numberIn(entry[field]);
+    return value === undefined || value === "" ? [] : [[field, value]];
+  });
+  return { kind, ...(Object.fromEntries(given) as Partial<Configuration["checks"][number]>) };
+}
+
+const isCheckText = (field: CheckField): boolean => field === "command" || field === "text" || field === "path";
 
 const numberIn = (text: string | undefined): number | undefined =>
   text === undefined || text === "" ? undefined : Number(text);
 
-const shownNumber = (number: number): string => (number === 0 ? "" : String(number));
+/** A number that its kind does not use is 0. */
+const shownField = (value: string | number): string => (value === 0 ? "" : String(value));
 
-const usesField = (field: Parameters<typeof isUsedBy>[1]) => (entry: Entry | undefined) => {
+const usesField = (field: CheckField) => (entry: Entry | undefined) => {
   const kind = checkKinds.find((one) => one === entry?.["kind"]);
   return kind === undefined || isUsedBy(kind, field);
 };
@@ -187,20 +194,12 @@ export const checks: ListOf = {
   titleOfNew: "A new check",
   fields: [
     askedOf(check, "kind"),
-    { ...askedOf(check, "text"), isFor: usesField("text") },
-    { ...askedOf(check, "port"), isFor: usesField("port") },
-    { ...askedOf(check, "path"), isFor: usesField("path") },
-    { ...askedOf(check, "status"), isFor: usesField("status") },
-    { ...askedOf(check, "seconds"), isFor: usesField("seconds") },
+    ...checkFields.map((field) => ({ ...askedOf(check, field), isFor: usesField(field) })),
   ],
   entriesOf: (configuration) =>
-    configuration.checks.map(({ kind, text, port, path, status, seconds }) => ({
-      kind,
-      text,
-      port: shownNumber(port),
-      path,
-      status: shownNumber(status),
-      seconds: shownNumber(seconds),
+    configuration.checks.map((one) => ({
+      kind: one.kind,
+      ...Object.fromEntries(checkFields.map((field) => [field, shownField(one[field])])),
     })),
   nameOf: (entry) => sentenceOfCheck(completeCheck(checkIn(entry))),
   changeTo: (entries) => ({ checks: entries.map(checkIn) }),

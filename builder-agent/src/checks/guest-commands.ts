@@ -1,0 +1,60 @@
+import { connect, type Socket } from "node:net";
+
+/** How a command ended, and the beginning of its output. */
+export interface CommandEnd {
+  exit: number;
+  output: string;
+}
+
+/** The number of a command, its exit code, and its output in base64. */
+const answer = /^(\d+) (\d{1,3}) ([A-Za-z0-9+/=]*)$/;
+/** Longer than every answer. */
+const longestLine = 8 * 1024;
+
+/**
+ * Runs commands in a machine by the program that its image has for checks (src/lib/kiwi/check-commands.ts). A machine
+ * that writes anything but answers is not heard any more.
+ */
+export class GuestCommands implements Disposable {
+  readonly #socket: Socket;
+  readonly #waiting = new Map<number, (end: CommandEnd) => void>();
+  #number = 0;
+  #isReady = false;
+  #begun = "";
+
+  /** @param path QEMU's socket, which must exist */
+  constructor(path: string) {
+    this.#socket = connect({ path }).setEncoding("latin1");
+    this.#socket.on("error", () => {}); // a machine that has ended answers nothing more
+    this.#socket.on("data", (text: string) => this.#take(text));
+  }
+
+  /** Whether the program has started. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Never settles if the machine gives no answer. */
+  run(command: string): Promise<CommandEnd> {
+    const number = (this.#number += 1);
+    this.#socket.write(`${number} ${Buffer.from(command).toString("base64")}\n`);
+    return new Promise((resolve) => void this.#waiting.set(number, resolve));
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+
+  #take(text: string): void {
+    const lines = (this.#begun + text).split("\n");
+    this.#begun = lines.pop() ?? "";
+    if (!lines.every((line) => this.#isHeard(line)) || this.#begun.length > longestLine) this.#socket.destroy();
+  }
+
+  #isHeard(line: string): boolean {
+    if (line === "ready") return (this.#isReady = true);
+    const [, number, exit, output = ""] = answer.exec(line) ?? [];
+    this.#waiting.get(Number(number))?.({ exit: Number(exit), output: Buffer.from(output, "base64").toString() });
+    return this.#waiting.delete(Number(number));
+  }
+}

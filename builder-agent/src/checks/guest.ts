@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { maxSeen, type Check, type CheckResult } from "../contract.ts";
+import type { Qemu } from "../testdrive/qemu.ts";
+import type { GuestClock } from "./guest-clock.ts";
+import type { GuestCommands } from "./guest-commands.ts";
+import type { GuestConsole } from "./guest-console.ts";
+
+/** A machine whose checks run. */
+export interface Guest {
+  qemu: Pick<Qemu, "execute" | "endpoints">;
+  console: GuestConsole;
+  clock: Pick<GuestClock, "seconds">;
+  /** Undefined if no check runs a command. */
+  commands: GuestCommands | undefined;
+  /** How many of the guest's seconds count as one, because an emulated processor is slower. */
+  slowness: number;
+  /** The guest's seconds until its login prompt. Undefined as long as there was none. */
+  loginAt: number | undefined;
+  /** Whether it has switched itself off. */
+  isOff: boolean;
+  /** Whether its power was cut, which ends QEMU in a way that is otherwise an error. */
+  isCut: boolean;
+  /** Aborted when the session ends. */
+  signal: AbortSignal;
+}
+
+export type Seen = Pick<CheckResult, "outcome" | "seen">;
+
+/** How a kind of check is done. */
+export interface Way {
+  /** The check needs a booted machine, so it runs after the others. */
+  isLast?: true;
+  look: (check: Check, guest: Guest) => Promise<Seen>;
+}
+
+export const off = "The machine switched itself off.";
+
+export const passed = (seen: string): Seen => ({ outcome: "passed", seen: seen.slice(0, maxSeen) });
+export const notRun = (seen: string): Seen => ({ outcome: "not_run", seen });
+
+export const failed = ({ isOff }: Guest, seen: string): Seen => ({
+  outcome: "failed",
+  seen: `${isOff ? `${off} ` : ""}${seen}`.slice(0, maxSeen),
+});
+
+/** If a machine has not booted, the lack of an effect proves nothing. */
+export const ifBooted = ({ loginAt }: Guest, seen: string): Seen =>
+  loginAt === undefined
+    ? notRun("The machine did not reach its login prompt, so this could not be checked.")
+    : passed(seen);
+
+export const endOf = ({ console }: Guest): string =>
+  console.lastLine === ""
+    ? "There is nothing on the serial console."
+    : `The last line on the serial console is “${console.lastLine.slice(-200)}”.`;
+
+const everyMs = 250;
+
+/** Repeats the test until it is true, or until the time is over. Returns whether it became true. */
+export async function inTime(guest: Guest, seconds: number, test: () => boolean | Promise<boolean>): Promise<boolean> {
+  for (;;) {
+    guest.signal.throwIfAborted();
+    if (await test()) return true;
+    if (guest.isOff || guest.clock.seconds >= seconds * guest.slowness) return false;
+    await sleep(everyMs, undefined, { signal: guest.signal });
+  }
+}
+
+/** Like `inTime`, but the seconds begin now. */
+export const within = (guest: Guest, seconds: number, test: () => boolean | Promise<boolean>): Promise<boolean> =>
+  inTime(guest, guest.clock.seconds / guest.slowness + seconds, test);
+
+/** Waits for the login prompt, even if no check is about it. */
+export const untilLogin = (guest: Guest, seconds: number): Promise<boolean> =>
+  inTime(guest, seconds, () => guest.loginAt !== undefined);

@@ -1,0 +1,101 @@
+import type { Check, CheckKind } from "../contract.ts";
+import { endOf, failed, ifBooted, inTime, notRun, passed, within, type Guest, type Seen, type Way } from "./guest.ts";
+import type { CommandEnd } from "./guest-commands.ts";
+
+/** The kinds of checks that run a command in the machine. */
+type InsideKind = Extract<CheckKind, "command" | "memory" | "disk">;
+
+/** How each of them is done. */
+export const insideWays: Readonly<Record<InsideKind, Way>> = {
+  command: { look: lookAtCommand },
+  memory: {
+    isLast: true,
+    look: (check, guest) => lookAtUse(check, guest, { command: "cat /proc/meminfo", kbOf: usedMemory }),
+  },
+  disk: {
+    isLast: true,
+    look: (check, guest) => lookAtUse(check, guest, { command: `df -Pk -- ${quoted(check.path)}`, kbOf: usedDisk }),
+  },
+};
+
+/** How long to wait before a command that has not ended as it should runs again, and for a command of our own. */
+const pauseSeconds = 2;
+const answerSeconds = 60;
+
+/** Repeats the command until it ends as it should. The last one may still run when the time is over. */
+async function lookAtCommand(check: Check, guest: Guest): Promise<Seen> {
+  let last: string | undefined;
+  let isRunning = false;
+  let nextAt = 0;
+  const run = async (command: string) => {
+    isRunning = true;
+    last = faultOf(check, await (guest.commands?.run(command) ?? never));
+    isRunning = false;
+    nextAt = guest.clock.seconds + pauseSeconds * guest.slowness;
+  };
+  const isRight = () => {
+    const isReady = guest.commands?.isReady ?? false;
+    if (isReady && last !== "" && !isRunning && guest.clock.seconds >= nextAt) void run(check.command);
+    return last === "";
+  };
+  if (await inTime(guest, check.seconds, isRight)) return passed("The command ended as expected.");
+  if (!guest.commands?.isReady) return noProgram(guest);
+  return failed(guest, last ?? "The command did not end.");
+}
+
+const never = new Promise<never>(() => {});
+
+/** What is wrong with the end of the command, as a sentence. Empty if nothing is. */
+function faultOf({ exit: wanted, text }: Check, { exit, output }: CommandEnd): string {
+  const wrote = output.trim() === "" ? "It wrote nothing." : `It wrote “${output.trim().slice(0, 300)}”.`;
+  if (exit !== wanted) return `The command ended with exit code ${exit}. ${wrote}`;
+  return output.includes(text) ? "" : `The text is not in the output of the command. ${wrote}`;
+}
+
+interface Use {
+  command: string;
+  /** Undefined if the output does not say it. */
+  kbOf: (output: string) => number | undefined;
+}
+
+async function lookAtUse({ megabytes }: Check, guest: Guest, { command, kbOf }: Use): Promise<Seen> {
+  let ended: CommandEnd | undefined;
+  let asked: Promise<void> | undefined;
+  const hasEnded = () => {
+    if (guest.commands?.isReady) asked ??= guest.commands.run(command).then((end) => void (ended = end));
+    return ended !== undefined;
+  };
+  if (!(await within(guest, answerSeconds, hasEnded)) || !ended)
+    return asked ? notRun("The machine did not answer.") : noProgram(guest);
+  const kb = kbOf(ended.output);
+  if (kb === undefined) return failed(guest, `${ended.output.trim() || "The machine does not say it."}`);
+  const used = Math.ceil(kb / 1024);
+  const seen = `${used} MB are used.`;
+  return used <= megabytes ? ifBooted(guest, seen) : failed(guest, seen);
+}
+
+/** proc_meminfo(5). Kernels before 3.14 have no MemAvailable. */
+function usedMemory(output: string): number | undefined {
+  const kb = (name: string) => Number(new RegExp(`^${name}: *(\\d+) kB$`, "m").exec(output)?.[1] ?? Number.NaN);
+  const caches = kb("MemFree") + kb("Buffers") + kb("Cached");
+  const available = kb("MemAvailable");
+  const used = kb("MemTotal") - (Number.isNaN(available) ? caches : available);
+  return Number.isNaN(used) ? undefined : used;
+}
+
+/** The third column of the last line (POSIX, df). */
+function usedDisk(output: string): number | undefined {
+  const used = Number(output.trim().split("\n").at(-1)?.split(/ +/)[2]);
+  return Number.isNaN(used) ? undefined : used;
+}
+
+/** Quotes a text as one word for a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Nothing in the machine runs commands. */
+const noProgram = (guest: Guest): Seen =>
+  guest.loginAt === undefined || guest.isOff
+    ? failed(guest, `No command could be run. ${endOf(guest)}`)
+    : notRun(
+        "The image has no program that runs commands for checks. Build it again: an image gets the program if its appliance has such a check.",
+      );
