@@ -66,10 +66,15 @@ const configuration = `<configuration>
     <build><enabled>true</enabled><script>dpkg-query --show &gt; /srv/seen-by-the-build-script</script></build>
     <boot><enabled>true</enabled><script>echo booted &gt; /srv/boot-script</script></boot>
   </scripts>
+  <checks>
+    <check><kind>command</kind><command>systemctl is-active ssh</command><text>active</text></check>
+    <check><kind>memory</kind><megabytes>400</megabytes></check>
+    <check><kind>disk</kind><path>/var</path><megabytes>1500</megabytes></check>
+  </checks>
 </configuration>`;
 
 /** The limit for everything before the first test, which takes three minutes on an idle machine. */
-const longestSeconds = 2000;
+const longestSeconds = 3500;
 
 beforeAll(async () => {
   service = await startAsItIs();
@@ -82,7 +87,7 @@ beforeAll(async () => {
   await configure();
   const params = { appliance_id: applianceId, image_type: "oem" };
   buildId = (await tux.rest.call("POST", "/running_builds", params)).build.id;
-  expect((await tux.rest.watchBuild(buildId, 1000)).at(-1)).toMatchObject({ state: "finished" });
+  expect((await tux.rest.watchBuild(buildId, 3000)).at(-1)).toMatchObject({ state: "finished" });
   seededBuildId = await startSeededBuild();
   // With a network, the machine has a network card to check.
   session = await startSession(tux, { build_id: buildId, network: "on" });
@@ -209,6 +214,14 @@ describe("a disk of Debian 12", () => {
     expect(answers("leftovers")).toEqual([]);
   });
 
+  it("has run the commands of its checks in a machine of their own", async () => {
+    const ended = await until("its checks have ended", 3000, async () => {
+      const run = (await tux.rest.call("GET", `/builds/${buildId}/checks`)).check_runs.check_run;
+      return ["waiting", "running"].includes(run.state) ? undefined : run;
+    });
+    expect(ended, JSON.stringify(ended)).toMatchObject({ state: "passed" });
+  });
+
   it("keeps a file that was changed in its machine", async () => {
     const [motd] = await modifiedIn(tux, session, "/etc/motd");
     expect(motd).toMatchObject({ path: "/etc/motd", change: "changed", owner: "root", permissions: "640" });
@@ -224,7 +237,7 @@ describe("a disk of Debian 12", () => {
 });
 
 it("becomes two machines with two seeds of cloud-init, each opened by its own key only", async ({ signal }) => {
-  expect((await tux.rest.watchBuild(seededBuildId, 1000)).at(-1)).toMatchObject({ state: "finished" });
+  expect((await tux.rest.watchBuild(seededBuildId, 3000)).at(-1)).toMatchObject({ state: "finished" });
   const { build } = await tux.rest.call("GET", `/builds/${seededBuildId}`);
   const { file: image } = await downloadDisk(build.download_url, folder);
   const accel = await chooseAccel({ accel: "auto", stateDir: folder });

@@ -51,8 +51,9 @@ export class GuestCommands implements Disposable {
     if (!lines.every((line) => this.#isHeard(line)) || this.#begun.length > longestLine) this.#socket.destroy();
   }
 
+  /** Everything that a machine may write is limited by the number of commands. */
   #isHeard(line: string): boolean {
-    if (line === "ready") return (this.#isReady = true);
+    if (line === "ready" && !this.#isReady) return (this.#isReady = true);
     const [, number, exit, output = ""] = answer.exec(line) ?? [];
     this.#waiting.get(Number(number))?.({ exit: Number(exit), output: Buffer.from(output, "base64").toString() });
     return this.#waiting.delete(Number(number));

@@ -30,7 +30,8 @@ export async function watchSession(stateDir: string, { id, url }: { id: string; 
   const dir = join(stateDir, "agent/testdrives", id);
   const file = join(dir, "serial.log");
   const serial = () => (existsSync(file) ? readFileSync(file, "utf8").replaceAll("\r", "") : "");
-  await until("the serial console asks for a login", 800, () => loginPrompt.test(serial()));
+  // An emulated Debian needs a fifth of this alone, and much longer beside other machines.
+  await until("the serial console asks for a login", 3000, () => loginPrompt.test(serial()));
   const stop = async () => {
     viewer.close();
     await fetch(`${url}/stop`, { method: "POST" });
