@@ -72,8 +72,8 @@ export const TextArea = ({ look = "", also, required, ...field }: InputProps) =>
 };
 
 interface SelectProps extends FieldProps {
-  /** The values with their labels. */
-  options: readonly (readonly [value: string, words: string])[];
+  /** The values with their labels, and the fields that are shown only with such a value (fields.css). */
+  options: readonly (readonly [value: string, words: string, uses?: string])[];
   look?: string;
 }
 
@@ -83,8 +83,8 @@ export const Select = ({ options, look = "", ...field }: SelectProps) => {
   return (
     <Labelled {...field}>
       <select class={`input ${look}`} {...attributes}>
-        {options.map(([each, words]) => (
-          <option value={each} selected={each === value}>
+        {options.map(([each, words, uses]) => (
+          <option value={each} selected={each === value} data-uses={uses}>
             {words}
           </option>
         ))}

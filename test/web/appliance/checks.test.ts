@@ -8,6 +8,24 @@ import { pageOf, textOf } from "../../support/html.ts";
 import { db } from "../../support/testdrives.ts";
 import { checkRuns } from "#storage/schema";
 
+it("takes from the form what the kind of a check uses, also when the kind changes", async () => {
+  const tux = await signedIn();
+  const firefox = browser();
+  await firefox.beginSession(tux);
+  const { applianceId } = await createBuild(tux);
+  const at = `/appliance/${applianceId}/configuration/checks`;
+  const fields = { command: "id -un", exit: "", text: "root", port: "80", path: "/", status: "200", megabytes: "400" };
+  const add = { form_token: await firefox.formToken(), kind: "command", ...fields, seconds: "" };
+  expect((await firefox.post(`${at}/entries`, add)).status).toBe(303);
+
+  const page = await pageOf(firefox.get(at));
+  expect(textOf(page, ".rows")).toContain("The command “id -un” ends with exit code 0 and writes “root” within 300 s.");
+  const entry = page.querySelector(".rows [name=entry]")?.getAttribute("value") ?? "";
+  const change = { ...add, form_token: await firefox.formToken(), entry, kind: "disk", path: "/srv" };
+  expect((await firefox.post(`${at}/entries`, change)).status).toBe(303);
+  expect(textOf(await pageOf(firefox.get(at)), ".rows")).toContain("At most 400 MB are used where /srv is stored.");
+});
+
 it("shows what failed, as text, and starts another run", async () => {
   const tux = await signedIn();
   const firefox = browser();

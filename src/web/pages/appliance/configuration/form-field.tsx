@@ -11,8 +11,8 @@ export interface FormField {
   label: string;
   kind: "line" | "lines" | "number" | "password" | "switch" | "choice" | "pick" | "list" | "ports" | "script";
   hint?: string | undefined;
-  /** The values of a choice, with their labels. */
-  options?: readonly (readonly [value: string, words: string])[];
+  /** The values of a choice, with their labels, and the fields that are shown only with such a value. */
+  options?: readonly (readonly [value: string, words: string, uses?: string])[];
   /** The values that a `pick` field offers. */
   picks?: () => PickList;
   /** A setting of the same form. While that is off, this field has no effect and is hidden (fields.css). */

@@ -1,5 +1,12 @@
 import { autostart, check, database, databaseTypes, databaseUser, user, volume } from "#lib/configuration/lists";
-import { checkKinds, completeCheck, isUsedBy, sentenceOfCheck } from "#lib/contract/index";
+import {
+  checkKinds,
+  completeCheck,
+  isUsedBy,
+  kindsOfChecks,
+  sentenceOfCheck,
+  type CheckKind,
+} from "#lib/contract/index";
 import { storedConfiguration } from "#lib/configuration/document";
 import type { ConfigurationChange } from "#domain/configuration/change";
 import type { Fault } from "#domain/refusal";
@@ -164,15 +171,18 @@ export const autostarts: ListOf = {
 const checkFields = ["command", "exit", "text", "port", "path", "status", "megabytes", "seconds"] as const;
 type CheckField = (typeof checkFields)[number];
 
-/** Its fields are texts. Those that its kind does not use are empty. */
+/** Its fields are texts. The form hides those that its kind does not use, but sends them. */
 function checkIn(entry: Entry) {
   const kind = checkKinds.find((one) => one === entry["kind"]) ?? "login";
-  const given = checkFields.flatMap((field) => {
+  const given = usedBy(kind).flatMap((field) => {
     const value = isCheckText(field) ? entry[field] : numberIn(entry[field]);
     return value === undefined || value === "" ? [] : [[field, value]];
   });
   return { kind, ...(Object.fromEntries(given) as Partial<Configuration["checks"][number]>) };
 }
+
+const usedBy = (kind: CheckKind): CheckField[] => checkFields.filter((field) => isUsedBy(kind, field));
+const usedWith = (field: CheckField) => `check-${field}`;
 
 const isCheckText = (field: CheckField): boolean => field === "command" || field === "text" || field === "path";
 
@@ -182,19 +192,19 @@ const numberIn = (text: string | undefined): number | undefined =>
 /** A number that its kind does not use is 0. */
 const shownField = (value: string | number): string => (value === 0 ? "" : String(value));
 
-const usesField = (field: CheckField) => (entry: Entry | undefined) => {
-  const kind = checkKinds.find((one) => one === entry?.["kind"]);
-  return kind === undefined || isUsedBy(kind, field);
-};
-
 export const checks: ListOf = {
   title: "Checks",
   about:
     "After each build, an image is booted and checked. The build's page shows what was expected and what was seen. Images that no testdrive can boot are not checked.",
   titleOfNew: "A new check",
   fields: [
-    askedOf(check, "kind"),
-    ...checkFields.map((field) => ({ ...askedOf(check, field), isFor: usesField(field) })),
+    {
+      ...askedOf(check, "kind"),
+      options: checkKinds.map(
+        (kind) => [kind, kindsOfChecks[kind].label, usedBy(kind).map(usedWith).join(" ")] as const,
+      ),
+    },
+    ...checkFields.map((field) => ({ ...askedOf(check, field), usedWith: usedWith(field) })),
   ],
   entriesOf: (configuration) =>
     configuration.checks.map((one) => ({
