@@ -57,7 +57,7 @@ export class AdvisoryMail {
     return this.#turn.nextAt;
   }
 
-  /** Sends the mail if it is due. If it fails, it is tried again as a delivery to a webhook is. */
+  /** Sends the mail if it is due. A failed mail is retried at the same intervals as a webhook delivery. */
   async send(owner: string, now: number): Promise<void> {
     const { nextAt } = this.#turn;
     if (nextAt === null || nextAt > now) return;
@@ -93,7 +93,7 @@ export class AdvisoryMail {
     return { images, last: Math.max(0, ...rows.map(({ eventId }) => eventId)) };
   }
 
-  /** Forgets the news up to an event. Later ones are due as if they had just come. */
+  /** Forgets the news up to an event. Later news becomes due as if it had just arrived. */
   #end(upTo: number, sentAt: number | null): void {
     this.#sql.exec("DELETE FROM mail_news WHERE eventId <= ?", upTo);
     this.#sql.exec("UPDATE mail_turn SET sentAt = ?, nextAt = NULL, triedAt = NULL, attempts = 0", sentAt);

@@ -2,15 +2,15 @@ import type { BuildWanted } from "#domain/builds/builder-abilities";
 import { nextAgentAfterMs, sendJob, wakeAgent } from "#domain/jobs";
 
 interface Calls {
-  /** The round that they belong to. */
+  /** The round that these calls belong to. */
   round: number;
-  /** When the next agent is woken. Null if none is free: the first one that becomes free looks for work itself. */
+  /** When the next agent is woken. Null if no agent is free: the first one that becomes free looks for work itself. */
   nextAt: number | null;
 }
 
 /**
- * Calls agents for a queued build: in each round a message in the queue, and free agents that can do the build, one
- * after the other.
+ * Calls agents for a queued build. Each round puts a message into the queue, and wakes free agents that can do the
+ * build, one after another.
  */
 export class AgentCalls {
   readonly #env: Env;
@@ -31,12 +31,12 @@ export class AgentCalls {
     this.#kv.put("wanted", wanted);
   }
 
-  /** When `call` has something to do before the next round. Infinity if nothing. */
+  /** When `call` must run again before the next round. Infinity if it need not. */
   get nextCallAt(): number {
     return this.#calls?.nextAt ?? Infinity;
   }
 
-  /** Does what is due. If it fails, it can be repeated. */
+  /** Makes the calls that are due. It can be repeated if it fails. */
   async call(round: number, requestId: string | undefined): Promise<void> {
     const isAgain = this.#calls?.round === round;
     if (isAgain && Date.now() < this.nextCallAt) return;

@@ -14,7 +14,7 @@ export class AgentChannel {
     return this.#ctx.getTags(socket)[0] === this.#tag;
   }
 
-  /** A new channel replaces the old one. */
+  /** Accepts a new channel, which replaces the old one. */
   accept(): Response {
     this.close("Another connection has replaced it.");
     const { 0: theirs, 1: ours } = new WebSocketPair();

@@ -1,4 +1,4 @@
-/** Failed chores are retried after this time, and then after twice as long each time. */
+/** The wait before failed chores are retried for the first time. It doubles with each further failure. */
 export const retryMs = 5_000;
 const mostRetryMs = 60_000;
 

@@ -23,7 +23,7 @@ export class Announcements {
     this.#kv.put("announcements", [...this.#waiting, moment]);
   }
 
-  /** Sends the events in order. If one fails, the rest stays for the next time. */
+  /** Sends the events in order. If one fails, it and the later ones are sent the next time. */
   async send(announce: (moment: Moment) => Promise<void>): Promise<void> {
     for (const moment of this.#waiting) {
       await announce(moment);

@@ -31,7 +31,10 @@ export class BuildAttempt {
     this.#db = openDatabase(DB);
   }
 
-  /** Gives the build to an agent: a token for this attempt, and a lease that heartbeats renew. The same claim gets the same token. */
+  /**
+   * Gives the build to an agent. Returns a token for this attempt, and starts a lease, which heartbeats renew. A
+   * repeated claim gets the same token.
+   */
   async claim({ agentId, ...by }: Claimant, expectedSeconds?: number): Promise<Claimed | Refused> {
     await this.#life.load(); // reads the id
     const token = newAttemptToken(agentId, this.#life);
@@ -104,7 +107,7 @@ export class BuildAttempt {
     });
   }
 
-  /** Refused if another attempt has the work, or if the build has ended. */
+  /** Refused if another attempt has the build, or if the build has ended. */
   check(token: string): Promise<Done | Refused> {
     return this.#during(token, () => ({ done: true }));
   }
@@ -114,7 +117,7 @@ export class BuildAttempt {
     return this.#during(token, (attempt) => uploads.open(uid, { attempt, name }, size));
   }
 
-  /** The address for a part. */
+  /** Returns the upload address for a part. */
   expectPart(token: string, name: ArtifactName, part: Omit<RecordedPart, "etag">) {
     return this.#during(token, (attempt) => this.#life.uploads.expect({ attempt, name }, part));
   }
@@ -134,7 +137,7 @@ export class BuildAttempt {
     return done(await this.#during(token, (attempt) => this.#life.uploads.complete({ attempt, name }, stated)));
   }
 
-  /** Runs `act`, if the token is that of the running attempt. */
+  /** Runs `act` if the token belongs to the running attempt. */
   async #during<Answer>(
     token: string,
     act: (attempt: number, state: RunningState) => Promise<Answer> | Answer,

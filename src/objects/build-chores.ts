@@ -66,7 +66,7 @@ export class BuildChores {
     this.#kv.put("isRebuild", true);
   }
 
-  /** The statement of a rebuild's attempt about its image. */
+  /** The statement of a rebuild attempt about its image. */
   statedBy(attempt: number): Stated | undefined {
     const stated = this.#kv.get<Stated>("stated");
     return stated?.attempt === attempt ? stated : undefined;
@@ -102,7 +102,7 @@ export class BuildChores {
     this.#kv.put("stored", wordFor(state));
   }
 
-  /** Notes that the row's state is not the one that this object has written. */
+  /** Notes that the row no longer has the state that this object wrote. */
   forgetRow(): void {
     this.#kv.delete("stored");
   }
@@ -112,8 +112,8 @@ export class BuildChores {
   }
 
   /**
-   * Writes a sign of life to the build's row, and to that of the agent that has the build. Returns which of the rows
-   * exist; undefined if D1 is unreachable.
+   * Records in D1 that the build is alive, and the agent that has it. Returns which of the two rows exist; undefined if
+   * D1 is unreachable.
    */
   async reportLiveness(agentId: number | null): Promise<{ build: boolean; agent: boolean } | undefined> {
     const { env, uid } = this.#around;

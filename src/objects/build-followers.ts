@@ -28,19 +28,19 @@ class News {
 
 type Log = Pick<BuildLog, "length" | "read">;
 
-/** Other followers poll with calls, which cost more. */
+/** The most followers with a socket. Others poll with calls, which cost more. */
 const maxSockets = 100;
-/** One ping may be late. */
+/** A socket without a ping for this long is lost. One ping may be late. */
 const lostAfterMs = 2.5 * pingEveryMs;
 
 /**
- * The clients that follow a build. Each has a socket, whose other side is a request in the Worker: it hibernates, so
- * that the object is not billed while they wait. Or it waits in a call.
+ * The clients that follow a build. Each has a socket, or waits in a call. The other side of a socket is a request in
+ * the Worker. The socket hibernates, so the object is not billed while clients wait.
  */
 export class BuildFollowers {
-  /** The state has changed. */
+  /** Notified when the state has changed. */
   readonly news = new News();
-  /** The state has changed, or the log has grown. */
+  /** Notified when the state has changed or the log has grown. */
   readonly logNews = new News();
   readonly #ctx: DurableObjectState;
 
@@ -58,7 +58,7 @@ export class BuildFollowers {
     return new Response(null, { status: 101, webSocket: theirs });
   }
 
-  /** Whether one of them has a socket for the log. */
+  /** Whether any follower has a socket for the log. */
   get readLog(): boolean {
     return this.#open("log").length > 0;
   }
@@ -70,7 +70,7 @@ export class BuildFollowers {
     if (sockets.length > 0) send(sockets, state, { from: log.length, base64: "", length: log.length });
   }
 
-  /** The log has grown. */
+  /** Sends what was added to the log since `from`. */
   async sendLog(state: BuildState, log: Log, from: number): Promise<void> {
     this.logNews.notify();
     const sockets = this.#open("log");

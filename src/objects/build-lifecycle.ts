@@ -47,7 +47,7 @@ export class BuildLifecycle {
     this.chores = new BuildChores({ env, storage, uid: this.uid, log: this.log, uploads: this.uploads });
   }
 
-  /** The build's id. Known once the row was read. */
+  /** The build's id. Available once the row has been read. */
   get id(): number {
     return idOfBuild(this.#storage.kv, this.uid);
   }
@@ -94,7 +94,10 @@ export class BuildLifecycle {
     return await agentsSeen({ env: this.#env, db: openDatabase(this.#env.DB) }, wanted).catch(() => "unknown" as const);
   }
 
-  /** False if D1 is unreachable. If a restored database lacks the row, the image is unused and its id is reused. */
+  /**
+   * Returns false if D1 is unreachable. Cancels a build whose row is missing from a restored database: its image is
+   * unused, and its id is reused.
+   */
   async reportLiveness(): Promise<boolean> {
     const state = this.state;
     const agentId = state?.status === "running" ? state.agentId : null;
@@ -126,7 +129,7 @@ export class BuildLifecycle {
     this.#storage.kv.put("state", state);
     this.chores.note(state);
     this.followers.sendState(state, this.log);
-    // A heartbeat needs no chores, and the present alarm comes before the end of the new lease.
+    // A heartbeat needs no chores, and the current alarm fires before the new lease ends.
     if (before?.status === "running" && state.status === "running" && before.attempt === state.attempt) return state;
     // The alarm is set in the same write as the state, so it does the chores if a crash comes right after that.
     void this.#storage.setAlarm(Math.min(Date.now() + retryMs, nextWakeUp(state) ?? Infinity));

@@ -7,7 +7,7 @@ export const maxLogBytes = 64 * 1024 * 1024;
 /** How long a reader counts as watching after a read: longer than readers wait between two reads. */
 const readForMs = 60_000;
 
-/** The counts when they were last stored. Each row that was written since then adds its bytes to both. */
+/** The counts as they were last stored. Each row written since then adds its bytes to both. */
 interface Meta {
   /** The writing attempt, and how many of its bytes have arrived. */
   attempt: number;
@@ -24,13 +24,13 @@ const empty: Meta = { attempt: 1, received: 0, length: 0, cut: false };
 export type Growth = { nextOffset: number; watched?: true };
 
 /**
- * The log of a running build: rows of at most 64 KiB, by the offset at which they start. Attempts write one after the
- * other. Each agent counts its own bytes from 0. A chunk that it sends twice is stored once.
+ * The log of a running build, in rows of at most 64 KiB with their offsets. Attempts write one after another. Each
+ * agent counts its own bytes from 0. A chunk that it sends twice is stored once.
  */
 export class BuildLog {
   readonly #storage: DurableObjectStorage;
   readonly #blobs: R2Bucket;
-  /** Only in memory, because readers read again soon. */
+  /** When the log was last read. Only in memory, because readers soon read again. */
   #readAt = -Infinity;
 
   constructor(storage: DurableObjectStorage, blobs: R2Bucket) {
@@ -61,7 +61,10 @@ export class BuildLog {
     return Date.now() - this.#readAt < readForMs;
   }
 
-  /** Adds bytes of this attempt at `offset`, and returns the offset of the next: after a gap, one before `offset`. */
+  /**
+   * Adds an attempt's bytes at `offset`. Returns the offset of the next bytes, which is below `offset` if bytes before
+   * it are missing.
+   */
   append(attempt: number, offset: number, bytes: Uint8Array): number {
     const current = this.#meta;
     const meta = attempt === current.attempt ? current : this.#begin(attempt);
@@ -129,7 +132,7 @@ export class BuildLog {
     return begun;
   }
 
-  /** `meta`: with these bytes in `received`, and without them in `length`. */
+  /** Stores bytes. In `meta`, `received` already counts them, and `length` does not. */
   #write(meta: Meta, bytes: Uint8Array): void {
     const kept = meta.cut ? nothing : cutAt(maxLogBytes - meta.length, bytes);
     if (kept.byteLength > 0) this.#writeRow(meta.length, kept);

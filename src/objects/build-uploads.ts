@@ -43,7 +43,8 @@ type Row = UploadAddress & ArtifactOf & { size: number; stored: StoredArtifact |
 
 /**
  * Uploads of a build's artifacts, separate for each attempt. R2 cannot list the parts it has, so only the record here
- * counts. A part is recorded when its SHA-256 was checked, and a resumed upload continues after the recorded parts.
+ * counts. A part is recorded once its SHA-256 has been checked, and a resumed upload continues after the recorded
+ * parts.
  */
 export class BuildUploads {
   readonly #sql: SqlStorage;
@@ -80,7 +81,7 @@ export class BuildUploads {
     return this.#stateOf(other ?? { ...of, key, uploadId, size, stored: undefined });
   }
 
-  /** The address for a part; `recorded` if the same part is already here. */
+  /** Returns the upload address for a part; `recorded` if the same part is already stored. */
   expect(of: ArtifactOf, part: Omit<RecordedPart, "etag">): UploadAddress | { recorded: true } | UploadRefused {
     const upload = this.#find(of);
     if (!upload || upload.stored) return { refused: "no_upload" };

@@ -96,7 +96,7 @@ export class Build extends DurableObject<Env> {
   }
 
   async heartbeat(token: string, beat: Heartbeat) {
-    // Not waited for: a heartbeat must not depend on D1.
+    // Not awaited, because a heartbeat must not depend on D1.
     if (this.#life.chores.isLivenessDue) this.ctx.waitUntil(this.#life.reportLiveness());
     return await this.#attempt.heartbeat(token, beat);
   }

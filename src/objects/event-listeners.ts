@@ -28,7 +28,7 @@ export class EventListeners {
     return this.count < maxListeners;
   }
 
-  /** Opens a socket: first for the missed events, then for all new ones. */
+  /** Opens a socket that sends the missed events first, and then all new ones. */
   accept(missed: readonly StoredEvent[], now: number): Response {
     const { 0: theirs, 1: ours } = new WebSocketPair();
     this.#ctx.acceptWebSocket(ours);

@@ -22,7 +22,7 @@ const tables = [
    CREATE TABLE IF NOT EXISTS announced (key TEXT PRIMARY KEY, at INTEGER NOT NULL)`,
 ];
 
-/** The latest events of an account, and the keys of all events of a month. */
+/** The latest events of an account, and the keys of all its events of the last 30 days. */
 export class EventLog {
   readonly #sql: SqlStorage;
 

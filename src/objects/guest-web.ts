@@ -14,7 +14,9 @@ import { newToken } from "#domain/secrets";
 import { joinSockets } from "./joined-sockets.ts";
 
 const maxVisits = 32;
-/** The most visits with a WebSocket. Writers are not slowed down, so the object may hold a slow reader's messages. */
+/**
+ * The most visits with a WebSocket. Nothing slows down a writer, so the object may buffer messages for a slow reader.
+ */
 const maxSockets = 5;
 const maxSocketBytes = 16 * 1024 * 1024;
 /** Longer than the agent's own time limit, so that its message arrives. */
@@ -23,9 +25,9 @@ const answerWithinMs = 40_000;
 interface Visit {
   isHead: boolean;
   isSocket: boolean;
-  /** Null if the agent has taken it, or if there is none. */
+  /** The request's body. Null if the agent has taken it, or if there is none. */
   body: ReadableStream<Uint8Array> | null;
-  /** An answer is in progress. */
+  /** Whether an answer is in progress. */
   isAnswered: boolean;
   answered: PromiseWithResolvers<Response>;
   /** Aborted when the session ends or the visit's time limit is reached. */
@@ -33,9 +35,9 @@ interface Visit {
 }
 
 /**
- * Visitors of the guest's web server. The agent gets each request over its control socket, fetches the body, and sends the guest's
- * answer as the body of its own request. Both bodies are piped, so that a slow reader slows down the writer. Everything is in
- * memory: a visit ends with its object, as with its visitor's connection.
+ * Visitors of the guest's web server. The agent gets each request over its control socket, fetches the body, and sends
+ * the guest's answer as the body of its own request. Both bodies are piped, so that a slow reader slows down the
+ * writer. Everything is in memory: a visit ends with its object, just as it ends with the visitor's connection.
  */
 export class GuestWeb {
   readonly #visits = new Map<string, Visit>();
@@ -143,7 +145,7 @@ export class GuestWeb {
     return visit;
   }
 
-  /** Answers in place of the guest. If the agent sends an answer later, that is dropped. */
+  /** Answers in place of the guest. A later answer from the agent is dropped. */
   #excuse(id: string, answer: Response): void {
     this.#visits.get(id)?.answered.resolve(answer);
     void this.#close(id);

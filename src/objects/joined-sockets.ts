@@ -7,7 +7,7 @@ interface Joint {
   signal: AbortSignal;
 }
 
-/** Passes messages between two sockets until one is closed. In memory: they end with their object. */
+/** Passes messages between two sockets until one is closed. Nothing is stored, so they end with their object. */
 export async function joinSockets(one: WebSocket, other: WebSocket, { maxBytes, signal }: Joint): Promise<void> {
   const ended = Promise.withResolvers<{ code: number; reason: string }>();
   const end = (code: number, reason: string) => ended.resolve(closingLike(code, reason));
@@ -31,7 +31,7 @@ export async function joinSockets(one: WebSocket, other: WebSocket, { maxBytes, 
   for (const socket of [one, other]) socket.close(code, reason);
 }
 
-/** RFC 6455 §7.4.1: means a close without a code, and may not be sent. */
+/** The code that means a close without a code. It must not be sent (RFC 6455 §7.4.1). */
 const noCode = 1005;
 
 /** How to close a socket after its peer: with the same code, if that may be sent. */

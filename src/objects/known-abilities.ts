@@ -5,7 +5,7 @@ import type { PooledAgent } from "./pool-sockets.ts";
 
 const prefix = "can ";
 
-/** The abilities of connected agents. Most agents are alike, and a socket has room only for a key. */
+/** The abilities of connected agents. Most agents have the same ones, and a socket has room only for a key. */
 export class KnownAbilities {
   readonly #kv: SyncKvStorage;
   readonly #read = new Map<string, Capabilities>();

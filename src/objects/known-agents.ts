@@ -1,4 +1,4 @@
-/** How long the row of an agent is not read again. Then the agent's call is recorded there, too. */
+/** How long the row of an agent is not read again. The call after that is also recorded in the row. */
 const foundForMs = 60 * 60_000;
 /** Limits how often calls write a row. */
 const noteEveryMs = 20_000;
@@ -13,7 +13,7 @@ const callPrefix = "call ";
 const callKey = (agentId: number) => callPrefix + agentId;
 const removedKey = "removed agents";
 
-/** Agents whose rows were found lately, and when they called, so that an agent that looks for work needs no query. */
+/** Agents whose rows were found recently, and when they called, so that an agent that looks for work needs no query. */
 export class KnownAgents {
   readonly #kv: SyncKvStorage;
 
@@ -21,7 +21,7 @@ export class KnownAgents {
     this.#kv = kv;
   }
 
-  /** The agent with this token. Undefined if its row was not found lately. */
+  /** The agent with this token. Undefined if its row was not found recently. */
   find(tokenHmac: string): number | undefined {
     const known = this.#kv.get<Known>(tokenKey(tokenHmac));
     return known && Date.now() - known.foundAt < foundForMs ? known.agentId : undefined;
@@ -38,7 +38,7 @@ export class KnownAgents {
     if (!isRecent && !this.#removed.has(agentId)) this.#kv.put(callKey(agentId), at);
   }
 
-  /** When agents called, except those whose pings show it. */
+  /** When agents called, except for agents whose pings show that they are alive. */
   get calls(): { agentId: number; at: Date }[] {
     const calls = [...this.#kv.list<number>({ prefix: callPrefix })];
     return calls.map(([key, at]) => ({ agentId: Number(key.slice(callPrefix.length)), at: new Date(at) }));
@@ -49,7 +49,7 @@ export class KnownAgents {
     return this.calls.flatMap((call) => (call.at.getTime() > at ? [call.agentId] : []));
   }
 
-  /** Forgets an agent that is being removed. Its row may exist for a moment, and a call may have read it. */
+  /** Forgets an agent that is being removed. Its row may still exist for a moment, and a call may have read it. */
   forget(agentId: number): void {
     this.#kv.put(removedKey, this.#removed.set(agentId, Date.now()));
     for (const [key, known] of this.#kv.list<Known>({ prefix: tokenKey("") })) {

@@ -8,7 +8,9 @@ const tables = [
      PRIMARY KEY (level, position)) WITHOUT ROWID`,
 ];
 
-/** The entries of the public log, and the hash of each complete subtree above them. Both are only ever added to. */
+/**
+ * The entries of the public log, and the hash of each complete subtree above them. Neither is ever changed or deleted.
+ */
 export class LogEntries {
   readonly #storage: DurableObjectStorage;
 

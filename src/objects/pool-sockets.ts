@@ -29,7 +29,7 @@ export class PoolSockets {
     return Number(this.#ctx.getTags(socket)[0]);
   }
 
-  /** When its last ping was answered. Null if there was none. */
+  /** When the socket's last ping was answered. Null if there was none. */
   pingedAt(socket: WebSocket): Date | null {
     return this.#ctx.getWebSocketAutoResponseTimestamp(socket);
   }
@@ -49,7 +49,7 @@ export function sendNotice(sockets: readonly WebSocket[], notice: AgentNotice): 
   }
 }
 
-/** Undefined if a newer agent has sent something that this Worker does not know. */
+/** Undefined if a newer agent has sent a message that this Worker does not know. */
 export function reportIn(text: string | ArrayBuffer): AgentReport | undefined {
   try {
     return AgentReport.parse(JSON.parse(String(text)));

@@ -17,7 +17,7 @@ export class Switchboard extends DurableObject<Env> {
   readonly #sockets = new PoolSockets(this.ctx);
   readonly #known = new KnownAgents(this.ctx.storage.kv);
   readonly #abilities = new KnownAbilities(this.ctx.storage.kv);
-  /** How many sockets there are, about: counted when the first one opens after the object was evicted. */
+  /** The approximate number of sockets, counted when the first one opens after the object was evicted. */
   #size: number | undefined;
 
   /** The agent API passes an upgrade on to this method after it has checked the agent's token. */
@@ -32,8 +32,8 @@ export class Switchboard extends DurableObject<Env> {
   }
 
   /**
-   * Wakes one free agent that can do the work, and at first also all agents that do not report what they can do. Returns
-   * whether there was such a free agent. Without work, wakes all agents: a caller from before pools.
+   * Wakes one free agent that can do the work and, in the first round, also all agents that do not report what they can
+   * do. Returns whether there was such a free agent. Without work, it wakes all agents, for callers from before pools.
    */
   wake(work?: WaitingWork): boolean {
     const agents = this.#sockets.all().filter(({ socket }) => socket.readyState === WebSocket.OPEN);
@@ -48,7 +48,7 @@ export class Switchboard extends DurableObject<Env> {
     return true;
   }
 
-  /** Gives an agent no more work, or work again. */
+  /** Stops giving work to an agent, or starts again. */
   setDrained(agentId: number, isDrained: boolean): void {
     for (const socket of this.#sockets.of(agentId)) {
       setMember(socket, { ...memberOn(socket), isDrained });
@@ -61,7 +61,10 @@ export class Switchboard extends DurableObject<Env> {
     sendNotice(this.#sockets.of(agentId), { type: "cancel", buildId });
   }
 
-  /** Whether an agent's row with this token was found lately. Records its call, unless the pings of its socket do. */
+  /**
+   * Whether an agent's row with this token was found recently. Records the agent's call, unless the pings of its socket
+   * do.
+   */
   recognizes(tokenHmac: string): boolean {
     const agentId = this.#known.find(tokenHmac);
     if (agentId === undefined) return false;
@@ -72,7 +75,7 @@ export class Switchboard extends DurableObject<Env> {
     return true;
   }
 
-  /** Recognizes the token of an agent whose row was found. */
+  /** Remembers the token of an agent whose row was found. */
   remember(agentId: number, tokenHmac: string): void {
     this.#known.remember(agentId, tokenHmac);
   }
@@ -100,7 +103,7 @@ export class Switchboard extends DurableObject<Env> {
     return [...pings, ...this.#known.calls];
   }
 
-  /** Stores an agent's report with its socket, so that it is gone when the agent is. */
+  /** Stores an agent's report with its socket, so that it disappears with the agent. */
   override webSocketMessage(socket: WebSocket, text: string | ArrayBuffer): void {
     const sent = reportIn(text);
     if (!sent) return;
@@ -116,7 +119,7 @@ export class Switchboard extends DurableObject<Env> {
 
   /**
    * The different abilities of connected agents, and the ids of live agents that have not reported theirs: at most
-   * `most` of these. Without those of the agent `except`.
+   * `most` of these. Leaves out the agent `except`.
    */
   abilities(most: number, except?: number): { known: AbleAgent[]; unknown: number[] } {
     const agents = this.#sockets.all().filter(({ agentId }) => agentId !== except);

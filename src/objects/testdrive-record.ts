@@ -10,13 +10,16 @@ export type RowState = Pick<Testdrive, "state" | "agentId">;
 
 interface Known {
   state: TestdriveState;
-  /** The agent that claimed it. */
+  /** The agent that claimed the session. */
   agentId: number | null;
-  /** Whether it checks an image. */
+  /** Whether the session checks an image. */
   isCheck: boolean;
 }
 
-/** Writes a session's state and signs of life to its row in D1, and announces it to the account, until both have succeeded. */
+/**
+ * Writes a session's state and liveness to its row in D1, and announces the state to the account, until both have
+ * succeeded.
+ */
 export class TestdriveRecord {
   readonly #env: Env;
   readonly #kv: SyncKvStorage;
@@ -53,7 +56,7 @@ export class TestdriveRecord {
     return this.#rowHas(known) && this.#announcements.isEmpty;
   }
 
-  /** Writes the row if it changed or a sign of life is due, and announces noted events. Repeat until it succeeds. */
+  /** Writes the row if it changed or its liveness is due, and announces noted events. Repeat until it succeeds. */
   async report(known: Known): Promise<void> {
     if (!this.#rowHas(known)) {
       const row = rowOf(known);

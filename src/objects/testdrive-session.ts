@@ -47,8 +47,8 @@ export class TestdriveSession {
   readonly #decided = Promise.withResolvers<void>();
 
   /**
-   * Only in memory, which lasts while `start` waits for the claim and until the machine runs: what is stored could come back
-   * with a backup.
+   * Only in memory, which lasts while `start` waits for the claim and until the machine runs: stored data could come
+   * back with a backup.
    */
   #seed: Seed | undefined;
 
@@ -90,7 +90,10 @@ export class TestdriveSession {
     timer.abort();
   }
 
-  /** Gives the session to the first agent that claims it and starts such machines. The same claim gets the same answer. */
+  /**
+   * Gives the session to the first agent that claims it and can start its kind of machine. A repeated claim gets the
+   * same answer.
+   */
   async claim(
     by: Claimant,
     { vnc, machines }: Pick<TestdriveClaimRequest, "vnc" | "machines">,
@@ -100,7 +103,7 @@ export class TestdriveSession {
     if (!session || (!again && session.state.status !== "waiting")) return { refused: "taken" };
     if (!startsMachine({ machines }, session.facts.arch)) return { refused: "taken" };
     const seed = this.#seed;
-    // The seed is lost. A machine without it would not be the one that its user wants.
+    // The seed is lost. A machine without it would not be the one that its user asked for.
     if (session.isSeeded && !seed) return { refused: "taken" };
     const state = advance(session.state, { type: again ? "heard" : "claimed", at: Date.now() });
     const { testdriveId } = session.facts;
@@ -147,7 +150,7 @@ export class TestdriveSession {
     await setAlarmBy(this.#storage, Math.min(nextWakeUp(session.state), again));
   }
 
-  /** Storage first, then what follows from it: alarm, sockets, the row in D1. */
+  /** Writes storage first, and then everything that depends on it: the alarm, the sockets and the row in D1. */
   async #save(session: Session): Promise<void> {
     this.#storage.kv.put("session", session);
     this.#record.note(known(session));
