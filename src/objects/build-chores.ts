@@ -183,7 +183,7 @@ function pointOfEnd(env: Env, state: BuildState): void {
   writePoint(env, "builds_ended", [state.status, "cause" in state ? (state.cause ?? "") : ""]);
 }
 
-/** The build's id, stored when the object begins. Objects from before rows had uids have the id as their name. */
+/** The build's id, stored when the object starts. Objects created before rows had uids are named by the id. */
 export const idOfBuild = (kv: SyncKvStorage, uid: string): number => kv.get<number>("buildId") ?? Number(uid);
 
 /** Identifies a state in D1. */

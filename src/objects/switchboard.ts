@@ -32,8 +32,8 @@ export class Switchboard extends DurableObject<Env> {
   }
 
   /**
-   * Wakes one free agent that can do the work and, in the first round, also all agents that do not report what they can
-   * do. Returns whether there was such a free agent. Without work, it wakes all agents, for callers from before pools.
+   * Wakes one free agent that can do the work and, the first time, also all agents that do not report what they can do.
+   * Returns whether there was such a free agent. Without work, it wakes all agents, for callers from before pools.
    */
   wake(work?: WaitingWork): boolean {
     const agents = this.#sockets.all().filter(({ socket }) => socket.readyState === WebSocket.OPEN);

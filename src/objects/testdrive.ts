@@ -81,8 +81,8 @@ export class Testdrive extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const state = this.look()?.state;
     const isForgotten = state?.status === "ended" && Date.now() >= nextWakeUp(state);
-    // Counted, because a deploy closes sockets without an event.
     if (isForgotten) return await this.ctx.storage.deleteAll();
+    // A deploy closes sockets without an event.
     await this.#sockets.countViewers();
     await this.#session.setAlarm(); // the alarm may have fired too early
   }

@@ -1,7 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { accounts } from "./accounts.ts";
 
-/** How often an account did each expensive act in the latest window of time. */
+/** How often an account did each expensive act in the latest time window. */
 export const accountRates = sqliteTable(
   "account_rates",
   {
@@ -9,7 +9,7 @@ export const accountRates = sqliteTable(
       .notNull()
       .references(() => accounts.id, { onDelete: "cascade" }),
     what: text("what").notNull(),
-    /** Number of the window since 1970. */
+    /** The number of the window, counted from 1970. */
     window: integer("window_number").notNull(),
     uses: integer("uses").notNull(),
   },

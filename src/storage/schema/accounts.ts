@@ -16,17 +16,17 @@ export const accounts = sqliteTable(
     apiKeyCipher: text("api_key_cipher").notNull(),
     passwordHash: text("password_hash").notNull(),
     createdAt: moment("created_at").notNull(),
-    /** When the operator locked it; null if it is not locked. */
+    /** When the operator locked the account; null if it is not locked. */
     lockedAt: moment("locked_at"),
-    /** Its own disk quota; null for the default quota. */
+    /** The account's own disk quota; null for the default quota. */
     quotaGb: real("quota_gb"),
-    /** May use the operator's pages. */
+    /** Whether the account may use the operator's pages. */
     isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
-    /** Whether advisories about its images are mailed to it. */
+    /** Whether the account gets mail about advisories for its images. */
     mailsAdvisories: integer("mails_advisories", { mode: "boolean" }).notNull().default(false),
-    /** When it was removed. The row is deleted last, after everything else of the account. */
+    /** When the account was removed. The row is deleted last, after everything else of the account. */
     removedAt: moment("removed_at"),
-    /** When the sweep last continued its removal. */
+    /** When the sweep last continued the removal. */
     removalTriedAt: moment("removal_tried_at"),
   },
   (table) => [
@@ -36,7 +36,7 @@ export const accounts = sqliteTable(
   ],
 );
 
-/** Builder agents, known by their token. */
+/** Builder agents, identified by their token. */
 export const agents = sqliteTable(
   "agents",
   {
@@ -46,7 +46,7 @@ export const agents = sqliteTable(
     capabilities: text("capabilities", { mode: "json" }).$type<Capabilities>(),
     createdAt: moment("created_at").notNull(),
     lastSeenAt: moment("last_seen_at"),
-    /** Since when it gets no new work; null if it gets new work. */
+    /** When the agent was drained, so that it gets no new work; null if it gets new work. */
     drainedAt: moment("drained_at"),
   },
   (table) => [

@@ -3,23 +3,26 @@ import type { Advisory } from "#lib/advisories/advisory";
 import type { AdvisoryFeed } from "#model/advisory";
 import { id, moment } from "./columns.ts";
 
-/** The feeds of advisories, and what was last read of each. */
+/** The feeds of advisories, and when and from where each was last read. */
 export const advisoryFeedRows = sqliteTable("advisory_feeds", {
   feed: text("feed").primaryKey().$type<AdvisoryFeed>(),
-  /** Read once a day; null if the operator gives files. */
+  /** The URL, read once a day; null if the operator supplies files. */
   url: text("url"),
   /** The file or URL that was read last. */
   origin: text("origin"),
-  /** When it was read; null if it never was. */
+  /** When the feed was last read; null if it never was. */
   readAt: moment("read_at"),
-  /** How many pairs of a source package and a release it had. */
+  /** How many pairs of a source package and a release the feed had. */
   sources: integer("sources").notNull().default(0),
-  /** When the URL was last requested, and why it could not be read; empty if it was. */
+  /** When the URL was last requested, and why reading it failed; empty if it succeeded. */
   triedAt: moment("tried_at"),
   problem: text("problem").notNull().default(""),
 });
 
-/** The advisories of a feed about a source package in a release: one row, so that an image reads one row for each source. */
+/**
+ * A feed's advisories about a source package in a release. One row has all of them, so that an image reads one row for
+ * each source package.
+ */
 export const advisories = sqliteTable(
   "advisories",
   {
@@ -38,8 +41,8 @@ export const advisories = sqliteTable(
 export const exploitedAdvisories = sqliteTable("exploited_advisories", { name: text("name").primaryKey() });
 
 /**
- * Changes of advisories after which images are counted again. Triggers write them, and the chore that counts deletes
- * them. Without a source, the releases of a base system have changed.
+ * Changes of advisories after which images must be counted again. Triggers write them, and the chore that counts
+ * deletes them. Without a source, the releases of a base system have changed.
  */
 export const advisoryChanges = sqliteTable("advisory_changes", {
   id: id(),

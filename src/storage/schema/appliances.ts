@@ -15,10 +15,12 @@ export const appliances = sqliteTable(
     arch: text("arch").notNull().$type<Arch>(),
     baseSystem: text("base_system").notNull(),
     uuid: text("uuid").notNull().unique(),
-    /** The source that it was cloned from, and the source's name at that time, because the source may be deleted. */
+    /**
+     * The appliance that this one was cloned from, and that appliance's name at the time, because it may be deleted.
+     */
     parentId: integer("parent_id"),
     parentName: text("parent_name"),
-    /** The version that the next build gets; its release number rises with each finished build of it. */
+    /** The version of the next build. Its release number rises with each finished build of it. */
     version: text("version").notNull(),
     /** Default image format. */
     imageType: text("image_type").notNull().$type<ImageType>(),
@@ -26,7 +28,7 @@ export const appliances = sqliteTable(
     configurationBytes: integer("configuration_bytes").generatedAlwaysAs(sql`length(CAST(configuration AS BLOB))`, {
       mode: "virtual",
     }),
-    /** Blobs of its own logo and background; null for the default ones. */
+    /** Blobs of the appliance's own logo and background; null for the default ones. */
     logoBlob: text("logo_blob"),
     backgroundBlob: text("background_blob"),
     estimatedRawMb: integer("estimated_raw_mb").notNull(),
@@ -81,7 +83,9 @@ export const templateSets = sqliteTable("template_sets", {
   catalogue: text("catalogue").notNull(),
 });
 
-/** A template's place in its set. One that has left its catalogue is hidden, but readable as a parent. */
+/**
+ * A template's place in its set. A template that has left its catalogue is hidden, but can still be read as a parent.
+ */
 export const templates = sqliteTable("templates", {
   applianceId: integer("appliance_id").primaryKey(),
   templateSet: text("template_set").notNull(),

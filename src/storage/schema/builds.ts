@@ -7,8 +7,8 @@ import { id, moment, uid } from "./columns.ts";
 export const buildStatuses = ["queued", "running", "finished", "failed", "error", "cancelled"] as const;
 
 /**
- * Builds, running and finished: one id for both. The row takes the slot and decides races; progress lives in the Build
- * object, and D1 is written when the status changes.
+ * Builds, running and finished; both use the same ids. The row takes the slot and decides races. Progress lives in the
+ * Build object, and D1 is written when the status changes.
  */
 export const builds = sqliteTable(
   "builds",
@@ -20,44 +20,44 @@ export const builds = sqliteTable(
     version: text("version").notNull(),
     imageType: text("image_type").notNull().$type<ImageType>(),
     status: text("status", { enum: buildStatuses }).notNull(),
-    /** Its disk is divided into volumes, which not every builder supports. */
+    /** Whether the disk is divided into volumes, which not every builder supports. */
     needsLvm: integer("needs_lvm", { mode: "boolean" }).notNull().default(false),
-    /** The file system of its disk. Not every builder can make each. */
+    /** The file system of the disk. Not every builder supports all of them. */
     fileSystem: text("file_system").notNull().$type<FileSystem>().default("ext4"),
-    /** The image boots by UEFI, which not every builder supports. */
+    /** Whether the image boots with UEFI, which not every builder supports. */
     needsEfi: integer("needs_efi", { mode: "boolean" }).notNull().default(false),
-    /** The image also boots by UEFI with Secure Boot on. Its testdrives have Secure Boot on. */
+    /** Whether the image also boots with Secure Boot. Its testdrives then have Secure Boot on. */
     hasSecureBoot: integer("has_secure_boot", { mode: "boolean" }).notNull().default(false),
-    /** The type of its packages. Not every builder can install both types. */
+    /** The type of the packages. Not every builder can install both types. */
     packageType: text("package_type").notNull().$type<PackageType>().default("rpm"),
-    /** The builder root that it must be built in; null for the agent's default root or its host. */
+    /** The builder root that is required for the build; null for the agent's default root or its host. */
     builderRoot: text("builder_root"),
-    /** A build in the background: an automatic build, or a rebuild. Other builds come before it. */
+    /** Whether this is a background build: an automatic build or a rebuild. Other builds come before it. */
     isBackground: integer("is_background", { mode: "boolean" }).notNull().default(false),
-    /** The agent whose attempt runs. */
+    /** The agent that runs the current attempt. */
     agentId: integer("agent_id"),
-    /** The agent that made the image; null for older builds. */
+    /** The agent that built the image; null for older builds. */
     madeBy: integer("made_by"),
     /** SHA-256 of the frozen input, which is also its key in R2. */
     inputSha256: text("input_sha256").notNull(),
-    /** Why it ended, or "Finished". */
+    /** Why the build ended, or "Finished". */
     message: text("message").notNull().default(""),
     /** The last progress of a build that ended without an image. While a build runs, only its object has this. */
     percent: integer("percent").notNull().default(0),
     /**
-     * When a forced build replaced it. Since then no client sees it, and the sweep removes its blobs. A rebuild has a time
-     * in the far future from its beginning, so that it is never seen as a build.
+     * When a forced build replaced this one. From then on no client sees it, and the sweep removes its blobs. A rebuild
+     * has a time in the far future from its beginning, so that it is never listed as a build.
      */
     retiredAt: moment("retired_at"),
-    /** The build that this one repeats, to compare its image with the first one. Null for all others. */
+    /** The build that this one repeats, to compare the two images. Null for builds that are not rebuilds. */
     rebuildOf: integer("rebuild_of"),
-    /** The result of a rebuild. Null for other builds, and until it has ended with an image. */
+    /** The result of a rebuild. Null for other builds, and until the rebuild has ended with an image. */
     rebuilt: text("rebuilt", { mode: "json" }).$type<Rebuilt>(),
     /** The signed statement about this result; null if the service signs nothing. */
     rebuiltStatement: text("rebuilt_statement"),
     /** Part of the download address; it cannot be guessed. */
     downloadToken: text("download_token").notNull().unique(),
-    /** Key in R2 of the image of the attempt that won. */
+    /** The key in R2 of the winning attempt's image. */
     imageKey: text("image_key"),
     fileName: text("file_name"),
     /** Bytes of the file to download, and of the disk inside it. */
@@ -74,7 +74,10 @@ export const builds = sqliteTable(
     filesSize: integer("files_size"),
     filesIndexKey: text("files_index_key"),
     filesIndexSize: integer("files_index_size"),
-    /** The delta that makes its disk from that of an earlier image (lib/delta), and its bytes; null if there is none. */
+    /**
+     * The delta that turns the disk of an earlier image into this one (lib/delta), and its bytes; null if there is
+     * none.
+     */
     deltaKey: text("delta_key"),
     deltaSize: integer("delta_size"),
     /** The bytes of the image, its file store and its delta. */
@@ -85,23 +88,27 @@ export const builds = sqliteTable(
     /** KIWI's version. */
     builder: text("builder"),
     /**
-     * The builder root that it was built in, as NAME@SHA256; null if it was built with the tools of the agent's host,
-     * or before there were builder roots.
+     * The builder root in which the image was built, as NAME@SHA256. Null if it was built with the tools of the agent's
+     * host, or before there were builder roots.
      */
     builtIn: text("built_in"),
-    /** When retention removed its image and file store; their keys are null since then. The row and the log stay. */
+    /**
+     * When retention removed the image and its file store. Their keys are null since then. The row and the log stay.
+     */
     expiredAt: moment("expired_at"),
-    /** The position of its entry in the public log; null if it was never published, or is not logged yet. */
+    /**
+     * The position of the build's entry in the public log; null if the build was never published, or is not logged yet.
+     */
     logPosition: integer("log_position"),
-    /** Whether `image_packages` has the packages of its image. */
+    /** Whether `image_packages` has the packages of this image. */
     hasListedPackages: integer("has_listed_packages", { mode: "boolean" }).notNull().default(false),
     steps: text("steps", { mode: "json" }).$type<{ phase: string; seconds: number }[]>(),
     createdAt: moment("created_at").notNull(),
-    /** When it last returned to the queue; null if it never left it and returned. */
+    /** When the build last returned to the queue; null if it never did. */
     requeuedAt: moment("requeued_at"),
     startedAt: moment("started_at"),
     completedAt: moment("completed_at"),
-    /** While the build has not ended: when the sweep wakes its object, unless that shows a sign of life before. */
+    /** When the sweep wakes the object of an unfinished build, unless the object shows before that it is alive. */
     wakeAt: moment("wake_at")
       .notNull()
       .default(sql`0`),
@@ -128,8 +135,8 @@ export const builds = sqliteTable(
       .where(sql`status = 'finished' AND retired_at IS NULL AND expired_at IS NULL AND has_listed_packages = 0`),
     index("builds_status").on(table.status, table.id),
     index("builds_input").on(table.inputSha256),
-    // Contains everything that the quota adds up, so that no rows are read for it, and the largest builds of an account
-    // in order.
+    // Contains everything that the quota adds up, so that no rows are read for it, and gives the largest builds of an
+    // account in order.
     index("builds_stored").on(table.accountId, table.retiredAt, table.expiredAt, table.storedBytes),
     index("builds_unfinished_account")
       .on(table.accountId)
@@ -160,17 +167,20 @@ export const testdrives = sqliteTable(
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
     state: text("state", { enum: ["new", "running", "ended"] }).notNull(),
-    /** Part of the page's URL, encrypted. Everyone who has it may watch and type. */
+    /** Part of the page's URL, encrypted. Anyone who has it may watch and type. */
     pageToken: text("page_token").notNull().unique(),
     createdAt: moment("created_at").notNull(),
     endedAt: moment("ended_at"),
     /** Part of the URL of the guest's web server, encrypted; null if the machine has no network. */
     webToken: text("web_token"),
-    /** The session checks an image. It takes a slot, but belongs to the service, and no list shows it. */
+    /** Whether the session checks an image. It takes a slot, but belongs to the service, and no list shows it. */
     isCheck: integer("is_check", { mode: "boolean" }).notNull().default(false),
-    /** The agent that claimed it. */
+    /** The agent that claimed the testdrive. */
     agentId: integer("agent_id"),
-    /** While the testdrive has not ended: when the sweep wakes its object, unless that shows a sign of life before. */
+    /**
+     * When the sweep wakes the object of a testdrive that has not ended, unless the object shows before that it is
+     * alive.
+     */
     wakeAt: moment("wake_at")
       .notNull()
       .default(sql`0`),

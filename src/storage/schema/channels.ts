@@ -7,7 +7,7 @@ export const channels = sqliteTable(
   {
     applianceId: integer("appliance_id").notNull(),
     name: text("name").notNull(),
-    /** Whether it moves to each newer version that is published and has passed its checks. */
+    /** Whether the channel moves automatically to each newer version that is published and has passed its checks. */
     isAutomatic: integer("is_automatic", { mode: "boolean" }).notNull(),
     createdAt: moment("created_at").notNull(),
   },
@@ -15,8 +15,8 @@ export const channels = sqliteTable(
 );
 
 /**
- * The published versions that a channel has had, in the order of their ids: the last one is its head. When a version is
- * no longer published, its row is deleted, so the one before is the head again.
+ * The published versions that a channel has had, ordered by id: the last one is its head. When a version is no longer
+ * published, its row is deleted, so the previous one becomes the head again.
  */
 export const channelVersions = sqliteTable(
   "channel_versions",

@@ -4,7 +4,7 @@ import { checkRunStates } from "#lib/contract/check-run";
 import type { Check, CheckResult } from "#lib/contract/index";
 import { id, moment, uid } from "./columns.ts";
 
-/** Runs of the checks of an appliance on an image. A run waits here until an agent claims it. */
+/** Runs of an appliance's checks on one of its images. A run waits here until an agent claims it. */
 export const checkRuns = sqliteTable(
   "check_runs",
   {
@@ -15,24 +15,24 @@ export const checkRuns = sqliteTable(
     state: text("state", { enum: checkRunStates }).notNull(),
     /** The checks of the run: the appliance's checks when the run was requested. */
     checks: text("checks", { mode: "json" }).notNull().$type<Check[]>(),
-    /** How many agents have claimed it. */
+    /** How many agents have claimed the run. */
     attempts: integer("attempts").notNull().default(0),
-    /** The uid of the testdrive of its last attempt. */
+    /** The uid of the testdrive of the last attempt. */
     testdriveUid: text("testdrive_uid"),
-    /** One for each check, in the same order; null until the run has ended. */
+    /** One result for each check, in the same order; null until the run has ended. */
     results: text("results", { mode: "json" }).$type<CheckResult[]>(),
-    /** The guest's seconds until its login prompt. */
+    /** The seconds that the guest took to its login prompt. */
     loginSeconds: real("login_seconds"),
     isEmulated: integer("is_emulated", { mode: "boolean" }),
-    /** The end of the serial console. */
+    /** The last part of the output on the serial console. */
     console: text("console").notNull().default(""),
     /** The picture of the screen at the end. */
     screenBlob: text("screen_blob"),
-    /** Why it waits again, or could not be done. */
+    /** Why the run is waiting again, or could not be done. */
     message: text("message").notNull().default(""),
     createdAt: moment("created_at").notNull(),
     endedAt: moment("ended_at"),
-    /** Until the run has ended: when the sweep looks after it. */
+    /** When the sweep checks the run, as long as it has not ended. */
     wakeAt: moment("wake_at").notNull(),
   },
   (table) => [

@@ -3,12 +3,12 @@ import { integer, text } from "drizzle-orm/sqlite-core";
 /** Moments are milliseconds since 1970, read as Date. */
 export const moment = (name: string) => integer(name, { mode: "timestamp_ms" });
 
-/** An id that is never used twice, not even after its row is deleted. Only a restored database uses it again. */
+/** An id that is never reused, not even after its row is deleted. Only a restored database uses it again. */
 export const id = () => integer("id").primaryKey({ autoIncrement: true });
 
 /**
- * Names the row's data outside the database. After a restore, an id may be used again, but a uid never is. Older rows
- * have their id here.
+ * Names the row's data outside the database. After a restore, an id may be used again, but a uid never is. In older
+ * rows it is the id.
  */
 export const uid = () =>
   text("uid")
@@ -27,7 +27,7 @@ export const fileColumns = () => ({
   path: text("path").notNull(),
   owner: text("owner").notNull(),
   group: text("group_name").notNull(),
-  /** The mode's bits, e.g. 0o644. */
+  /** The mode bits, e.g. 0o644. */
   permissions: integer("permissions").notNull(),
   enabled: integer("enabled", { mode: "boolean" }).notNull(),
   size: integer("size").notNull(),

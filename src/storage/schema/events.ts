@@ -3,7 +3,7 @@ import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 import { id, moment, uid } from "./columns.ts";
 
-/** URLs that get an account's events; their deliveries are in the account's Events object. */
+/** URLs that receive an account's events. Their deliveries are in the account's Events object. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
@@ -12,20 +12,20 @@ export const webhooks = sqliteTable(
     accountId: integer("account_id").notNull(),
     url: text("url").notNull(),
     events: text("events", { mode: "json" }).notNull().$type<EventName[]>(),
-    /** The secret that signs its deliveries, encrypted with the service's key. */
+    /** The secret that signs the webhook's deliveries, encrypted with the service's key. */
     secretCipher: text("secret_cipher").notNull(),
     createdAt: moment("created_at").notNull(),
     /** The first failure since the last success; null if the last delivery succeeded or there was none. */
     failingSince: moment("failing_since"),
-    /** Why it is disabled; null if it is enabled. */
+    /** Why the webhook is disabled; null if it is enabled. */
     disabledReason: text("disabled_reason"),
   },
   (table) => [index("webhooks_account").on(table.accountId)],
 );
 
 /**
- * Events that may not have been announced yet: written in one batch with their cause, and deleted once the account's Events object
- * has them.
+ * Events that may not have been announced yet. They are written in one batch with their cause, and deleted once the
+ * account's Events object has them.
  */
 export const eventOutbox = sqliteTable(
   "event_outbox",
@@ -33,7 +33,7 @@ export const eventOutbox = sqliteTable(
     id: id(),
     accountId: integer("account_id").notNull(),
     announcement: text("announcement", { mode: "json" }).notNull().$type<Announcement>(),
-    /** When it was last tried, or written. The event that has waited longest is next. */
+    /** When the event was last tried or, before that, written. The event that has waited longest is next. */
     triedAt: moment("tried_at").notNull(),
   },
   (table) => [index("event_outbox_tried").on(table.triedAt), index("event_outbox_account").on(table.accountId)],

@@ -27,9 +27,9 @@ export const publications = sqliteTable(
   "publications",
   {
     id: id(),
-    /** Known before the id. */
+    /** Chosen before the row has an id. */
     uuid: text("uuid").notNull().unique(),
-    /** The reference keeps a published appliance from being deleted. */
+    /** The reference prevents a published appliance from being deleted. */
     applianceId: integer("appliance_id")
       .notNull()
       .references(() => appliances.id),
@@ -39,22 +39,22 @@ export const publications = sqliteTable(
     description: text("description").notNull(),
     homepage: text("homepage").notNull(),
     tags: text("tags", { mode: "json" }).notNull().$type<string[]>(),
-    /** Display name and name of the account at the time of publication. */
+    /** The account's display name and name at the time of publication. */
     publisher: text("publisher").notNull(),
     username: text("username").notNull(),
     baseSystem: text("base_system").notNull(),
     arch: text("arch").notNull().$type<Arch>(),
     imageType: text("image_type").notNull().$type<ImageType>(),
-    /** Whether every account may clone it. */
+    /** Whether every account may clone the version. */
     publicClonable: integer("public_clonable", { mode: "boolean" }).notNull(),
     logoBlob: text("logo_blob"),
     backgroundBlob: text("background_blob"),
-    /** The picture of its screen after it has booted. */
+    /** A screenshot of the booted system. */
     screenBlob: text("screen_blob"),
-    /** Whether the next testdrive takes a picture: there was none yet, and the publisher has not removed one. */
+    /** Whether the next testdrive takes a screenshot: there was none yet, and the publisher has not removed one. */
     wantsScreen: integer("wants_screen", { mode: "boolean" }).notNull().default(true),
     publishedAt: moment("published_at").notNull(),
-    /** Whether all its images are in the public log. */
+    /** Whether all images of the version are in the public log. */
     isLogged: integer("is_logged", { mode: "boolean" }).notNull().default(false),
     releaseNotes: text("release_notes").notNull(),
     formats: text("formats", { mode: "json" }).notNull().$type<PublishedFormat[]>(),
@@ -75,7 +75,7 @@ export const publications = sqliteTable(
   ],
 );
 
-/** The overlay files of a published version; they name the same blobs as the appliance's. */
+/** The overlay files of a published version. They refer to the same blobs as those of the appliance. */
 export const publishedFiles = sqliteTable(
   "published_files",
   {
@@ -90,8 +90,8 @@ export const publishedFiles = sqliteTable(
 );
 
 /**
- * One row for each appliance in the gallery. It orders the lists without reading snapshots and opinions, and is
- * rewritten with every publication, rating and use (storage/gallery-listings.ts).
+ * One row for each appliance in the gallery. It gives the order of the lists without reading snapshots and opinions,
+ * and is rewritten with every publication, rating and use (storage/gallery-listings.ts).
  */
 export const galleryListings = sqliteTable(
   "gallery_listings",
@@ -104,7 +104,7 @@ export const galleryListings = sqliteTable(
     popularity: real("popularity").notNull(),
     /** The average of the ratings. 0 if there are none. */
     rating: real("rating").notNull(),
-    /** How many other accounts have cloned, tried or downloaded it. */
+    /** How many other accounts have cloned, tried or downloaded the appliance. */
     clones: integer("clones").notNull(),
     testdrives: integer("testdrives").notNull(),
     downloads: integer("downloads").notNull(),
@@ -117,7 +117,7 @@ export const galleryListings = sqliteTable(
   ],
 );
 
-/** One row: how many appliances `gallery_listings` has. Triggers keep it (see the migration). */
+/** A single row: the number of rows in `gallery_listings`. Triggers keep it up to date (see the migration). */
 export const gallerySize = sqliteTable("gallery_size", {
   id: integer("id").primaryKey(),
   appliances: integer("appliances").notNull(),
@@ -157,7 +157,10 @@ export const comments = sqliteTable(
   ],
 );
 
-/** Accounts that cloned, tried or downloaded another's published appliance; each counts once (gallery.md, "Popularity"). */
+/**
+ * Accounts that have cloned, tried or downloaded another account's published appliance. Each counts once (gallery.md,
+ * "Popularity").
+ */
 export const galleryUses = sqliteTable(
   "gallery_uses",
   {

@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "driz
 import type { AffectedCounts } from "#model/advisory";
 import { id } from "./columns.ts";
 
-/** The packages that images have, each version once for all images of a base system. */
+/** The package versions in images, each stored once for all images of a base system. */
 export const packageVersions = sqliteTable(
   "package_versions",
   {
@@ -13,7 +13,9 @@ export const packageVersions = sqliteTable(
     /** `[epoch:]version[-release]` */
     version: text("version").notNull(),
     arch: text("arch").notNull(),
-    /** The source package that it was built from. Without such a report, its own name and version. */
+    /**
+     * The source package that the package was built from. If that was not reported, the package's own name and version.
+     */
     source: text("source").notNull(),
     sourceVersion: text("source_version").notNull(),
   },
@@ -37,11 +39,11 @@ export const imagePackages = sqliteTable(
   {
     accountId: integer("account_id").notNull(),
     buildId: integer("build_id").notNull(),
-    /** Whether its advisories were ever counted. */
+    /** Whether the image's advisories were ever counted. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull().default(false),
-    /** Null if no feed knows its base system. */
+    /** Null if no feed covers the base system. */
     advisories: text("advisories", { mode: "json" }).$type<AffectedCounts>(),
-    /** Ids of `package_versions` in their order, each as its distance from the one before. */
+    /** Ids of `package_versions` in ascending order, each as its difference from the previous one. */
     packages: text("packages", { mode: "json" }).notNull().$type<number[]>(),
   },
   (table) => [

@@ -6,7 +6,7 @@ export const counters = sqliteTable(
   "counters",
   {
     name: text("name").notNull(),
-    /** Distinguishes counts of one name, e.g. the code of a refusal. */
+    /** Distinguishes counts with the same name, e.g. the code of a refusal. */
     label: text("label").notNull(),
     value: integer("value").notNull(),
     changedAt: moment("changed_at").notNull(),
@@ -14,7 +14,7 @@ export const counters = sqliteTable(
   (table) => [primaryKey({ columns: [table.name, table.label] })],
 );
 
-/** When each chore of the sweep last succeeded; if it never did, when it was first requested. */
+/** When each chore of the sweep last succeeded. If it never did, when it was first requested. */
 export const choreRuns = sqliteTable("chore_runs", {
   chore: text("chore").primaryKey(),
   succeededAt: moment("succeeded_at").notNull(),

@@ -8,7 +8,7 @@ export const preparedRoots = sqliteTable(
     applianceId: integer("appliance_id").notNull(),
     /** The hash of everything that determines the root. The agent computes it. */
     key: text("key").notNull(),
-    /** The build that it was prepared for. Its blob is deleted with that build's. */
+    /** The build that the root was prepared for. The root's blob is deleted with that build's blobs. */
     buildId: integer("build_id").notNull(),
     /** The archive's key in R2. */
     blobKey: text("blob_key").notNull(),

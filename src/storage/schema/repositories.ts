@@ -23,7 +23,10 @@ export const repositories = sqliteTable(
   {
     id: id(),
     uid: uid(),
-    /** The account that imported it, and alone sees it; null for everyone's, from a catalogue. */
+    /**
+     * The account that imported the repository, and alone sees it. Null for a catalogue's repository, which everyone
+     * sees.
+     */
     accountId: integer("account_id").references(() => accounts.id),
     name: text("name").notNull(),
     /**
@@ -33,20 +36,20 @@ export const repositories = sqliteTable(
     url: text("url").notNull(),
     type: text("type", { enum: ["rpm-md", "yast2", "deb"] }).notNull(),
     baseSystem: text("base_system").notNull(),
-    /** Architectures its packages are built for, e.g. ["x86_64"]. */
+    /** Architectures that the packages are built for, e.g. ["x86_64"]. */
     arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>(),
     /** zypper's priority: the lower number wins. */
     priority: integer("priority").notNull().default(99),
-    /** Its purpose in its distribution; null if the catalogue states none. */
+    /** The repository's purpose in its distribution; null if the catalogue states none. */
     purpose: text("purpose", { enum: repositoryPurposes }),
-    /** The template catalogue that it comes from; null if a user added it. */
+    /** The template catalogue that lists the repository; null if a user added it. */
     catalogue: text("catalogue"),
-    /** Made of the account's own uploads for its base system. */
+    /** Whether it is made from the account's own uploads for its base system. */
     isUserRepository: integer("is_user_repository", { mode: "boolean" }).notNull().default(false),
     importState: text("import_state", { enum: ["ready", "importing", "failed"] })
       .notNull()
       .default("importing"),
-    /** The progress of the running import; null if none is reading packages. */
+    /** The progress of the import in progress; null if no import is reading packages. */
     importProgress: text("import_progress", { mode: "json" }).$type<ImportProgress>(),
     /** SHA-256 of the index of the last good import; null if there was none. */
     revision: text("revision"),
@@ -55,28 +58,28 @@ export const repositories = sqliteTable(
     /** The last good import. Other repositories may show it too. */
     importId: text("import_id"),
     packageCount: integer("package_count").notNull().default(0),
-    /** The folder that its packages' locations are relative to, below `url`: e.g. `suse` in yast2; empty in rpm-md. */
+    /** The folder below `url` that the locations of packages are relative to: e.g. `suse` in yast2; empty in rpm-md. */
     packagesFolder: text("packages_folder").notNull().default(""),
-    /** How to find the permanent URL of a snapshot of it; null if the catalogue has no such rule. */
+    /** How to find the permanent URL of a snapshot of the repository; null if the catalogue has no such rule. */
     snapshots: text("snapshots", { mode: "json" }).$type<RepositorySnapshots>(),
     /** The snapshot's URL for the last good import; null if unknown. */
     snapshotUrl: text("snapshot_url"),
     /** Fingerprint of the key that signed the index; every later import must be signed by it. */
     signer: text("signer"),
     /**
-     * The public keys next to that signature, or for deb the given ones; null if there are none, or if the last good
+     * The public keys next to that signature, or the given ones for deb. Null if there are none, or if the last good
      * import was made before keys were stored.
      */
     signingKeys: text("signing_keys", { mode: "json" }).$type<FrozenKey[]>(),
-    /** Its owner has chosen to use an expired index. */
+    /** Whether the owner has chosen to accept an expired index. */
     acceptsExpired: integer("accepts_expired", { mode: "boolean" }).notNull().default(false),
-    /** R2's or the mirror's tag for the version of the index that was checked last. */
+    /** The tag from R2 or the mirror for the version of the index that was checked last. */
     indexTag: text("index_tag"),
-    /** The import that began last, whether it has ended or not, and its time. No other import may write its results. */
+    /** The last import that began, whether it has ended or not, and when. No other import may write its results. */
     checkId: text("check_id"),
     checkedAt: moment("checked_at"),
     importedAt: moment("imported_at"),
-    /** Why the last check failed; the last good revision stays. */
+    /** Why the last check failed. The last good revision stays. */
     problem: text("problem"),
   },
   (table) => [
@@ -103,8 +106,8 @@ export const repositories = sqliteTable(
 );
 
 /**
- * The packages read from one revision of one URL, once for all repositories that show it. The row is written before its
- * first package and its first part, so that nothing of a killed import is overlooked.
+ * The packages read from one revision of one URL, stored once for all repositories that show it. The row is written
+ * before the first package and the first part, so that nothing of a killed import is overlooked.
  */
 export const imports = sqliteTable(
   "imports",
@@ -113,18 +116,18 @@ export const imports = sqliteTable(
     url: text("url").notNull(),
     revision: text("revision").notNull(),
     begunAt: moment("begun_at").notNull(),
-    /** When it was complete; null while it is being made or removed. */
+    /** When the import was complete; null while it is being made or removed. */
     madeAt: moment("made_at"),
-    /** How long reading it took, without the downloads. */
+    /** How long it took to read the contents, without the downloads. */
     workMs: integer("work_ms").notNull().default(0),
     /** Keys in R2, in the order in which the solver loads them. */
     parts: text("parts", { mode: "json" }).notNull().$type<string[]>().default([]),
     packageCount: integer("package_count").notNull().default(0),
-    /** The bytes of the texts in its rows. */
+    /** The bytes of the texts in the import's rows. */
     bytes: integer("bytes").notNull().default(0),
-    /** The architectures that its packages are built for. */
+    /** The architectures that the packages are built for. */
     arches: text("arches", { mode: "json" }).notNull().$type<Arch[]>().default([]),
-    /** The base system of this service that its packages are for; null if none. */
+    /** The base system of this service that the packages are for; null if there is none. */
     baseSystem: text("base_system"),
   },
   (table) => [
@@ -135,8 +138,8 @@ export const imports = sqliteTable(
 );
 
 /**
- * The contents of a catalogue's repository before its last import, if it showed them at midnight (UTC). The .solv files
- * of these imports stay in R2, so that images can be built from the repository as of that day.
+ * The contents of a catalogue's repository before one of its imports, if it showed them at midnight (UTC). The .solv
+ * files of these imports stay in R2, so that images can be built from the repository as of that day.
  */
 export const repositoryStates = sqliteTable(
   "repository_states",
@@ -160,12 +163,12 @@ export const repositoryStates = sqliteTable(
   ],
 );
 
-/** A package's facts for search results; `packages_fts` (see the migration) indexes name and summary by trigrams. */
+/** A package's facts for search results. `packages_fts` (see the migration) indexes name and summary by trigrams. */
 export const packages = sqliteTable(
   "packages",
   {
     id: id(),
-    /** Only those of imports that a repository shows can be found. */
+    /** The import that the package belongs to. Searches find only packages of imports that a repository shows. */
     importId: text("import_id").notNull(),
     name: text("name").notNull(),
     epoch: integer("epoch").notNull(),
@@ -177,12 +180,12 @@ export const packages = sqliteTable(
     /** Sizes of the file to download, and of the files that it installs. */
     sizeBytes: integer("size_bytes").notNull(),
     installedBytes: integer("installed_bytes").notNull(),
-    /** Checksum and location of the file. All are empty if there is no file. */
+    /** Checksum and location of the file. They are empty if there is no file. */
     checksumType: text("checksum_type").notNull(),
     checksum: text("checksum").notNull(),
     /** Relative to the repository. */
     location: text("location").notNull(),
-    /** The pattern that the package stands for. In yast2, patterns have their own rows, without a file. */
+    /** The pattern that the package represents. In yast2, patterns have their own rows, without a file. */
     pattern: text("pattern"),
   },
   (table) => [
@@ -194,8 +197,8 @@ export const packages = sqliteTable(
 );
 
 /**
- * The names of an import in their order, several dozen in a row. A text that is too short for the trigrams is searched
- * for in these rows instead of in each name.
+ * The names of an import in order, several dozen per row. A text that is too short for trigrams is searched for in
+ * these rows instead of in each name.
  */
 export const namePages = sqliteTable(
   "name_pages",
@@ -210,8 +213,8 @@ export const namePages = sqliteTable(
 );
 
 /**
- * Uploaded RPM or Debian packages, and archives of them. The packages of both make up a user repository. Their headers
- * are next to them in R2.
+ * Uploaded RPM or Debian packages, and archives of such packages. All of them together make up a user repository. Their
+ * headers are stored next to them in R2.
  */
 export const rpms = sqliteTable(
   "rpms",
@@ -230,10 +233,16 @@ export const rpms = sqliteTable(
     /** The bytes of everything below that prefix. For an archive, this includes its packages. */
     storedBytes: integer("stored_bytes").notNull(),
     isArchive: integer("is_archive", { mode: "boolean" }).notNull().default(false),
-    /** Only for a single package, with its epoch. A new upload replaces an earlier one with the same value. */
+    /**
+     * Name, version and architecture of a single package, including its epoch; not set for an archive. A new upload
+     * replaces an earlier one with the same value.
+     */
     nevra: text("nevra"),
     packages: text("packages", { mode: "json" }).notNull().$type<StoredPackage[]>(),
-    /** When this content was uploaded. If two uploads contain the same package, the repository has the later one. */
+    /**
+     * When this content was uploaded. If two uploads contain the same package, the repository has that of the later
+     * upload.
+     */
     uploadedAt: moment("uploaded_at").notNull(),
     requestId: requestId(),
   },

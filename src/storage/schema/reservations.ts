@@ -11,7 +11,7 @@ export const reservations = sqliteTable(
       .notNull()
       .references(() => accounts.id, { onDelete: "cascade" }),
     bytes: integer("bytes").notNull(),
-    /** The reservation no longer counts from then on. */
+    /** From this time on, the reservation no longer counts. */
     expiresAt: moment("expires_at").notNull(),
   },
   (table) => [

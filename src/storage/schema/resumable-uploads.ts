@@ -9,7 +9,7 @@ type FileMetadata = Pick<
   "fileName" | "path" | "owner" | "group" | "permissions" | "enabled"
 >;
 
-/** Files that arrive in several requests. A row stays for a day after its last bytes, also when its file is complete. */
+/** Files that arrive in several requests. A row stays for a day after its last bytes, even if its file is complete. */
 export const resumableUploads = sqliteTable(
   "resumable_uploads",
   {
@@ -17,12 +17,12 @@ export const resumableUploads = sqliteTable(
     accountId: integer("account_id")
       .notNull()
       .references(() => accounts.id),
-    /** The target: it becomes an overlay file of this appliance, or else a package for this base system. */
+    /** The target: an overlay file of this appliance, or otherwise a package for this base system. */
     applianceId: integer("appliance_id"),
     baseSystem: text("base_system"),
     /** The metadata of an overlay file. */
     metadata: text("metadata", { mode: "json" }).$type<FileMetadata>(),
-    /** The client's name for the file. */
+    /** The name that the client gave the file. */
     sentName: text("sent_name"),
     length: integer("length").notNull(),
     /** The number of stored bytes. Equals the length only when the file is complete. */
@@ -30,12 +30,12 @@ export const resumableUploads = sqliteTable(
     blobId: text("blob_id").notNull().unique(),
     /** R2's multipart upload of the blob. */
     multipartId: text("multipart_id").notNull(),
-    /** The request that writes it now, and when that counts as dead. */
+    /** The request that is writing the upload, and when that request counts as dead. */
     leaseId: text("lease_id"),
     leaseEndsAt: moment("lease_ends_at"),
     createdAt: moment("created_at").notNull(),
     expiresAt: moment("expires_at").notNull(),
-    /** When it became an overlay file or a package, and the id of that. */
+    /** When the upload became an overlay file or a package, and the id of that. */
     finishedAt: moment("finished_at"),
     madeId: integer("made_id"),
     requestId: requestId(),
@@ -49,7 +49,7 @@ export const resumableUploads = sqliteTable(
   ],
 );
 
-/** Parts of a multipart upload that are stored: R2 does not list them. */
+/** The stored parts of a multipart upload, because R2 does not list them. */
 export const resumableUploadParts = sqliteTable(
   "resumable_upload_parts",
   {

@@ -7,7 +7,7 @@ export const sweepPositions = sqliteTable("sweep_positions", {
   cursor: text("cursor").notNull(),
 });
 
-/** Switches of the operator, e.g. read-only mode. */
+/** The operator's switches, e.g. read-only mode. */
 export const serviceSettings = sqliteTable("service_settings", {
   name: text("name").primaryKey(),
   value: text("value").notNull(),
@@ -23,7 +23,10 @@ export const frozenBlobs = sqliteTable(
   (table) => [primaryKey({ columns: [table.buildId, table.blobId] }), index("frozen_blobs_blob").on(table.blobId)],
 );
 
-/** When a row that named a blob was deleted or changed. An hour later, the sweep removes blobs that no row names. */
+/**
+ * When a row that named a blob was deleted or changed. An hour later, the sweep removes the blob unless another row
+ * names it.
+ */
 export const releasedBlobs = sqliteTable(
   "released_blobs",
   {
@@ -39,7 +42,7 @@ export const agreements = sqliteTable(
   {
     accountId: integer("account_id").notNull(),
     baseSystem: text("base_system").notNull(),
-    /** SHA-256 of the accepted text: a new text must be accepted again. */
+    /** SHA-256 of the accepted text. If the text changes, it must be accepted again. */
     textSha256: text("text_sha256").notNull(),
     acceptedAt: moment("accepted_at").notNull(),
   },
@@ -52,20 +55,23 @@ export const idempotentAnswers = sqliteTable(
   {
     accountId: integer("account_id").notNull(),
     key: text("key").notNull(),
-    /** SHA-256 over method, path, query and body: the same key for another request is a conflict. */
+    /** SHA-256 of method, path, query and body. The same key with a different request is a conflict. */
     requestSha256: text("request_sha256").notNull(),
-    /** The name of the row that the request adds, so that a repeat finds it. All repeats have the same name. */
+    /**
+     * The name of the row that the request adds, so that a repeated request finds the row. All repeats use the same
+     * name.
+     */
     requestId: text("request_id")
       .notNull()
       .$defaultFn(() => crypto.randomUUID()),
     /** Null while the first request is still running. */
     status: integer("status"),
     contentType: text("content_type"),
-    /** Encrypted. Null also for an answer that was too large to be stored. */
+    /** The body, encrypted. Also null if the answer was too large to be stored. */
     body: text("body"),
-    /** When the request that holds the key arrived. Also distinguishes it from an earlier holder. */
+    /** When the request that holds the key arrived. This distinguishes it from an earlier holder. */
     createdAt: moment("created_at").notNull(),
-    /** A running request that has not renewed the lease by then counts as dead. */
+    /** When the lease ends. A running request that has not renewed it by then counts as dead. */
     leaseEndsAt: moment("lease_ends_at").notNull(),
   },
   (table) => [

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { id, moment } from "./columns.ts";
 
-/** Browsers that are signed in. The secret of the cookie is not stored: a session is found by its HMAC. */
+/** Signed-in browsers. The secret of the cookie is not stored: a session is found by its HMAC. */
 export const sessions = sqliteTable(
   "sessions",
   {
@@ -12,9 +12,9 @@ export const sessions = sqliteTable(
     /** Exact to the minute. */
     lastUsedAt: moment("last_used_at").notNull(),
     expiresAt: moment("expires_at").notNull(),
-    /** Such as `Firefox on Linux`. */
+    /** For example `Firefox on Linux`. */
     browser: text("browser").notNull(),
-    /** Part of the IP address that it signed in from; null if unknown. */
+    /** Part of the IP address at sign-in; null if unknown. */
     network: text("network"),
   },
   (table) => [index("sessions_account").on(table.accountId, table.id), index("sessions_expires").on(table.expiresAt)],

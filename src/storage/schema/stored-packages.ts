@@ -2,7 +2,10 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { id, moment } from "./columns.ts";
 
-/** Packages of other servers that builds were frozen with. Mirrors may drop them, so R2 has their files while a build needs them. */
+/**
+ * Packages of other servers that builds were frozen with. Mirrors may delete them, so R2 stores their files while a
+ * build needs them.
+ */
 export const storedPackages = sqliteTable(
   "stored_packages",
   {
@@ -13,10 +16,10 @@ export const storedPackages = sqliteTable(
     checksum: text("checksum").notNull(),
     /** The file's size. Until the file is stored, it is the size from the metadata, or 0 if that states none. */
     size: integer("size").notNull(),
-    /** The folder of its pieces in R2; null if no agent has sent it. */
+    /** The folder of the file's pieces in R2; null if no agent has sent the file. */
     blob: text("blob"),
     pieces: integer("pieces").notNull().default(0),
-    /** When the last build stopped needing it; null while a build needs it. */
+    /** When the last build stopped needing the package; null while a build needs it. */
     releasedAt: moment("released_at"),
   },
   (table) => [

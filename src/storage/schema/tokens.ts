@@ -3,7 +3,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Scope } from "#model/scope";
 import { id, moment, uid } from "./columns.ts";
 
-/** Tokens, which open an account for some calls only. The secret is not stored: a token is found by its HMAC. */
+/** Tokens, which give access to some calls of an account. The secret is not stored: a token is found by its HMAC. */
 export const tokens = sqliteTable(
   "tokens",
   {
@@ -12,11 +12,11 @@ export const tokens = sqliteTable(
     accountId: integer("account_id").notNull(),
     name: text("name").notNull(),
     scope: text("scope").notNull().$type<Scope>(),
-    /** The only appliance that it gives access to; null for all of the account's. */
+    /** The only appliance that the token gives access to; null for all appliances of the account. */
     applianceId: integer("appliance_id"),
     tokenHmac: text("token_hmac").notNull().unique(),
     createdAt: moment("created_at").notNull(),
-    /** Null if it does not expire. */
+    /** Null if the token does not expire. */
     expiresAt: moment("expires_at"),
     /** Exact to the minute. */
     lastUsedAt: moment("last_used_at"),
