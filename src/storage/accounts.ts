@@ -38,7 +38,7 @@ export async function findOwner(db: Database, applianceId: number): Promise<Acco
 export const listAccounts = (db: Database): Promise<Account[]> =>
   db.query.accounts.findMany({ where: isNull(accounts.removedAt), orderBy: accounts.id });
 
-/** Ends the account's sessions. */
+/** Saves a new password's hash and ends the account's sessions. */
 export async function savePasswordHash(db: Database, accountId: number, passwordHash: string): Promise<void> {
   await db.batch([
     db.update(accounts).set({ passwordHash }).where(eq(accounts.id, accountId)),
@@ -80,7 +80,7 @@ export async function findMailedAccount(db: Database, uid: string): Promise<Acco
   });
 }
 
-/** Null gives the account the default quota. */
+/** Sets the account's disk quota. Null means the default quota. */
 export async function saveQuotaGb(db: Database, accountId: number, quotaGb: number | null): Promise<void> {
   await db.batch([db.update(accounts).set({ quotaGb }).where(eq(accounts.id, accountId)), ...entryOfAct(db)]);
 }
@@ -95,7 +95,10 @@ export async function findQuotaGb(db: Database, accountId: number): Promise<numb
   return row?.quotaGb ?? null;
 }
 
-/** Replaces the API key, which stops working immediately. Ends the sessions, which it may have opened. */
+/**
+ * Replaces the API key. The old one stops working immediately, and the account's sessions end, because it may have
+ * opened them.
+ */
 export async function saveApiKey(
   db: Database,
   accountId: number,
@@ -131,7 +134,7 @@ export const usedBytesByKind = (db: Database, accountId: number): Promise<Stored
     ${files} AS files, ${pictures} AS pictures`);
 };
 
-/** A page of the accounts after an id, each with the bytes that it stores. */
+/** A page of the accounts after an id, each with its stored bytes. */
 export const pageOfAccounts = (
   db: Database,
   { after, limit }: { after: number; limit: number },
@@ -155,15 +158,15 @@ interface Replaced {
 }
 
 /**
- * An account's stored bytes as an SQL expression, for statements that must not exceed the quota. Does not count what
- * will be replaced.
+ * An account's stored bytes as an SQL expression, for statements that must not exceed the quota. Does not count data
+ * that will be replaced.
  */
 export function usedBytesOf(accountId: number | SQL, replaced: Replaced = {}): SQL {
   const { images, packages, uploads, files, pictures } = kindsOf(accountId, replaced);
   return sql`(${images} + ${packages} + ${uploads} + ${files} + ${pictures})`;
 }
 
-/** A content that several appliances and published versions of the account share counts once. */
+/** If several appliances and published versions of the account share a content, it counts once. */
 const kindsOf = (
   accountId: number | SQL,
   { withoutBlobs = [], withoutFile = 0, withoutLogoOf = 0, withoutBackgroundOf = 0 }: Replaced,

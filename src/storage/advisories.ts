@@ -54,7 +54,7 @@ export async function saveFeed(db: Database, row: Partial<AdvisoryFeedRow> & { f
 
 export const listFeeds = (db: Database) => db.select().from(advisoryFeedRows).orderBy(advisoryFeedRows.feed);
 
-/** Rises with each feed that is read, and so with each change of the advisories. 0 if none was ever read. */
+/** Rises each time a feed is read, and so with each change of the advisories. 0 if none was ever read. */
 export const feedsVersion = (feeds: readonly Pick<AdvisoryFeedRow, "readAt">[]): number =>
   feeds.reduce((sum, { readAt }) => sum + (readAt?.getTime() ?? 0), 0);
 

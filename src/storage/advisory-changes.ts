@@ -9,8 +9,8 @@ export async function findLastChange(db: Database): Promise<number | undefined> 
 }
 
 /**
- * The ids of the versions of packages whose advisories have changed: those of a source package in a release, or all of
- * a base system.
+ * The ids of the package versions whose advisories have changed: those of a source package in a release, or all of a
+ * base system.
  */
 export async function listChangedPackages(db: Database, upTo: number): Promise<Set<number>> {
   const rows = await db.all<{ id: number }>(sql`

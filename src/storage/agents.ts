@@ -28,9 +28,8 @@ export const findAgentByName = (db: Database, name: string): Promise<Agent | und
 export const listAgents = (db: Database): Promise<Agent[]> => db.query.agents.findMany({ orderBy: agents.id });
 
 /**
- * Agents with these ids, and the hundred that called last according to their rows, if they have called since then.
- * There is no next page: the caller needs one that can do a build, and agents that only poll update their rows once an
- * hour.
+ * Agents with these ids, and the latest hundred whose rows show a call since that moment. There is no next page: the
+ * caller needs one agent that can do a build, and agents that only poll update their rows once an hour.
  */
 export async function listAgentsSeen(
   db: Database,
@@ -60,7 +59,7 @@ export async function listAbilities(db: Database): Promise<Capabilities[]> {
   return rows.map(({ can }) => can);
 }
 
-/** How many agents build images and have called since that moment, at most `most`. */
+/** The number of agents that build images and have called since that moment, at most `most`. */
 export async function countBuilders(db: Database, since: Date, most: number): Promise<number> {
   const row = await db.get<{ n: number }>(sql`SELECT count(*) AS n FROM (
     SELECT 1 FROM agents WHERE last_seen_at > ${since.getTime()}
@@ -77,7 +76,7 @@ export async function saveDrained(db: Database, name: string, drainedAt: Date | 
   return saved.length > 0;
 }
 
-/** Returns whether there was an agent of that name. */
+/** Removes an agent. Returns whether there was one of that name. */
 export async function removeAgent(db: Database, name: string): Promise<boolean> {
   const [gone] = await db.batch([
     db.delete(agents).where(eq(agents.name, name)).returning({ id: agents.id }),
@@ -94,7 +93,10 @@ export async function saveCapabilities(db: Database, agentId: number, capabiliti
   ]);
 }
 
-/** Records that an agent is alive, unless recorded since `before`. Only one of several simultaneous calls writes. */
+/**
+ * Records that an agent is alive, unless that was recorded since `before`. Only one of several simultaneous calls
+ * writes.
+ */
 export async function noteSeen(db: Database, agentId: number, before: Date): Promise<void> {
   const isLongAgo = or(isNull(agents.lastSeenAt), lt(agents.lastSeenAt, before));
   await db

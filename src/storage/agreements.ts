@@ -17,7 +17,7 @@ export const findAcceptance = (
     ),
   });
 
-/** Repeating it changes nothing: the time of the first acceptance stays. */
+/** Stores an acceptance. If it is repeated, the time of the first one stays. */
 export async function addAcceptance(db: Database, acceptance: Acceptance): Promise<void> {
   await db.insert(agreements).values(acceptance).onConflictDoNothing();
 }

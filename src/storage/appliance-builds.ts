@@ -5,7 +5,7 @@ import { isDownloadable } from "./builds-of-appliance.ts";
 import { prepared, type Database } from "./db.ts";
 import { accounts, appliances, builds } from "./schema.ts";
 
-// Without the configuration, which lists do not show and which is large.
+// Without the configuration, which is large and which lists do not show.
 const listedOfAppliance = {
   id: appliances.id,
   name: appliances.name,
@@ -72,7 +72,7 @@ export async function listAppliancesOfKey(
 const applianceOf = rowReader(listedOfAppliance);
 const buildOf = rowReader(listedOfBuild, Object.keys(listedOfAppliance).length);
 
-/** Groups rows that are ordered by appliance. */
+/** Groups rows that are already ordered by appliance. */
 function listed(rows: readonly (readonly unknown[])[]): ApplianceWithBuilds[] {
   const all: ApplianceWithBuilds[] = [];
   for (const row of rows) {
@@ -97,9 +97,9 @@ type Columns = Record<string, Column>;
 type RowOf<Selected extends Columns> = { [Name in keyof Selected]: GetColumnData<Selected[Name]> };
 
 /**
- * Reads rows of a prepared query's `values()`, beginning at the position of the first of these columns. Undefined if
- * that column is null, because a left join found nothing. For lists of hundreds of rows: drizzle looks up the column of
- * each value again, which takes ten times as long.
+ * Reads the rows of a prepared query's `values()`. `firstAt` is the position of the first of these columns. Undefined
+ * if that column is null, because a left join found nothing. For lists of hundreds of rows: drizzle looks up the column
+ * of each value again, which takes ten times as long.
  */
 function rowReader<Selected extends Columns>(selected: Selected, firstAt = 0) {
   const columns = Object.entries(selected);

@@ -8,7 +8,7 @@ import { listSharedWith, type SharedAppliance } from "./shares.ts";
 
 const maxTags = 200;
 
-/** The parts of the page of an account's appliances other than the appliances. */
+/** The parts of the page of an account's appliances, without the appliances themselves. */
 interface Around {
   /** The tags of the account's appliances, in alphabetical order. */
   tags: string[];

@@ -3,7 +3,7 @@ import { softwareIn, softwareStatements, type SoftwareRows } from "./appliance-s
 import type { Appliance } from "./appliances.ts";
 import type { Database } from "./db.ts";
 
-/** The rows of one appliance and what the head of its pages shows, in one round trip. */
+/** The software and the overview of one appliance, for the head of its pages, in one round trip. */
 export async function readLook(
   db: Database,
   appliance: Appliance,

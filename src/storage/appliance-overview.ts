@@ -38,7 +38,7 @@ export type OverviewBuild = Pick<Build, keyof typeof shownOfBuild>;
 /** An image, and how outdated it was when Kiln last looked. Null if Kiln has not looked yet. */
 export interface OverviewImage extends OverviewBuild {
   outdated: Pick<typeof imageUpdates.$inferSelect, "newer" | "security" | "lookedAt"> | null;
-  /** How many advisories concern it. Null if they are not counted yet, or if no feed knows its base system. */
+  /** How many advisories affect the image. Null if they are not counted yet, or if no feed covers its base system. */
   advisories: AffectedCounts | null;
 }
 
@@ -52,19 +52,19 @@ export interface OverviewRow {
 
 /** `running` includes queued builds. `unknown`: the appliance was edited and not examined since, or never examined. */
 export type OverviewState = "running" | "ok" | "warning" | "error" | "unknown";
-/** Default: the last edited first. */
+/** The default is the last edited first. */
 export type OverviewOrder = "edited" | "name" | "built" | "created";
 
-/** The choice of an account's appliances to list, and their order. */
+/** The selection of an account's appliances to list, and their order. */
 export interface OverviewChoice {
   accountId: number;
-  /** The only appliance to list; null for all of the account. */
+  /** The only appliance to list; null for all appliances of the account. */
   only: number | null;
   /** Part of a name, or a selected package; empty for everything. */
   search: string;
   state?: OverviewState | undefined;
   tag?: string | undefined;
-  /** Only those whose last images an advisory of this state concerns. */
+  /** Only appliances whose last images are affected by an advisory in this state. */
   advisories?: AffectedState | undefined;
   order?: OverviewOrder | undefined;
 }
@@ -72,7 +72,7 @@ export interface OverviewChoice {
 export interface OverviewQuery extends OverviewChoice {
   limit: number;
   offset: number;
-  /** A status from before this moment is stale. */
+  /** A status older than this is stale. */
   staleBefore: Date;
 }
 
@@ -91,7 +91,7 @@ export async function listOverview(db: Database, query: OverviewQuery): Promise<
   return overviewIn(await db.batch(overviewStatements(db, query)));
 }
 
-/** The statements that read it, for a batch that also reads other rows. */
+/** The statements that read the overview, for a batch that also reads other rows. */
 export function overviewStatements(
   db: Database,
   { limit, offset, staleBefore, order = "edited", ...choice }: OverviewQuery,
@@ -207,7 +207,7 @@ const isStale = (before: Date): SQL => sql`(
   OR EXISTS (SELECT 1 FROM appliance_repositories AS has JOIN repositories ON repositories.id = has.repository_id
     WHERE has.appliance_id = ${appliances.id} AND repositories.imported_at > ${lastStatuses.examinedAt}))`;
 
-/** The last build that has ended of each of the appliances whose ids are in a table's column `value`. */
+/** The last ended build of each appliance whose id is in a table's column `value`. */
 const lastBuilds = (db: Database, ids: SQL) =>
   db
     .select(shownOfBuild)
@@ -223,7 +223,7 @@ const lastBuilds = (db: Database, ids: SQL) =>
       ),
     );
 
-/** The images of their last finished versions. */
+/** The images of the last finished version of each appliance. */
 const lastImages = (db: Database, ids: SQL) =>
   db
     .select({

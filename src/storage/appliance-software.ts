@@ -9,9 +9,9 @@ import { applianceRepositories, baseSystems, repositories, selections } from "./
 
 /** The rows that decide the software of an appliance's image, apart from the appliance's own. */
 export interface SoftwareRows {
-  /** Undefined if no catalogue has the base system now. */
+  /** Undefined if no catalogue has the base system any longer. */
   base: BaseSystem | undefined;
-  /** In the order of the appliance. */
+  /** In the appliance's order. */
   repositories: Repository[];
   selection: Selection[];
   /** The configuration of the template that the appliance descends from. Undefined if an ancestor is gone. */
@@ -28,7 +28,7 @@ export async function listSoftware<One extends Asked>(
   return softwareIn(appliances, await db.batch(softwareStatements(db, appliances)));
 }
 
-/** The statements that read it, for a batch that also reads other rows. */
+/** The statements that read these rows, for a batch that also reads other rows. */
 export function softwareStatements(db: Database, appliances: readonly Asked[]) {
   const all = appliances.map(({ id }) => id);
   const ids = fromJson(all);

@@ -41,7 +41,7 @@ export const findAnyAppliance = (db: Database, id: number): Promise<Appliance | 
 export const listAnyAppliances = (db: Database, ids: readonly number[]): Promise<Appliance[]> =>
   db.query.appliances.findMany({ where: inArray(appliances.id, fromJson(ids)) });
 
-/** The appliance that a request has created. */
+/** The appliance that was created by a request. */
 export const findApplianceByUuid = (db: Database, uuid: string): Promise<Appliance | undefined> =>
   db.query.appliances.findFirst({ where: eq(appliances.uuid, uuid) });
 
@@ -74,7 +74,7 @@ export type SearchedRepository = Pick<Repository, keyof typeof searched>;
 /** The facts about an appliance that a search needs. */
 export interface Searched {
   appliance: Pick<Appliance, "id" | "arch">;
-  /** Its base system; null if that is gone. */
+  /** The appliance's base system; null if that is gone. */
   base: string | null;
   packageType: PackageType | null;
   /** The repositories of the appliance, in their order. */
@@ -106,7 +106,7 @@ export async function findSearched(db: Database, accountId: number, id: number):
 export const listSelection = (db: Database, applianceId: number): Promise<Selection[]> =>
   db.query.selections.findMany({ where: eq(selections.applianceId, applianceId), orderBy: asc(selections.id) });
 
-/** The repositories of an appliance in their order. */
+/** The repositories of an appliance, in its order. */
 export async function listApplianceRepositories(db: Database, applianceId: number): Promise<Repository[]> {
   const rows = await db
     .select({ repository: repositoryColumns })
@@ -215,7 +215,7 @@ const copiedKey = {
 
 /**
  * Removes an appliance with all rows that depend on it, in one batch, and returns its builds. Releases the blobs that
- * the rows named. The sweep removes the blobs of the builds, and everything that was frozen for them.
+ * the rows named. The sweep deletes the blobs of the builds, and everything that was frozen for them.
  */
 export async function deleteApplianceRows(
   db: Database,

@@ -27,7 +27,7 @@ export async function putPart(
   return { etag, sha256 };
 }
 
-/** Joins the parts. Each attempt has its own key, so if the object exists, an earlier call has joined it. */
+/** Joins the parts. Each attempt has its own key, so if the object already exists, an earlier call has joined them. */
 export async function completeUpload(
   blobs: R2Bucket,
   { key, uploadId }: UploadAddress,
@@ -68,7 +68,7 @@ export async function digestOfParts(parts: readonly { sha256: string }[]): Promi
 /** Copies a stream, and returns the SHA-256 of its bytes. */
 async function copyHashed(from: ReadableStream<Uint8Array>, to: WritableStream<Uint8Array>): Promise<string> {
   const digest = new crypto.DigestStream("SHA-256");
-  digest.digest.catch(() => {}); // if a part arrives incomplete, its reader fails
+  digest.digest.catch(() => {}); // if a part arrives incomplete, the reader of the digest fails
   const [hash, copy] = [digest.getWriter(), to.getWriter()];
   try {
     for await (const chunk of from) await Promise.all([hash.write(chunk), copy.write(chunk)]);

@@ -14,10 +14,13 @@ const again = {
   setWhere: lt(auditLog.count, maxCount),
 };
 
-/** The audit entry for the next act on a database. */
+/** The audit entry for the next act that uses this database. */
 const given = new WeakMap<Database, NewAuditEntry>();
 
-/** The same database for an act that the audit log records. The act's batch also writes the entry: see `entryOfAct`. */
+/**
+ * Returns the same database, for an act that the audit log records. The act's batch also writes the entry: see
+ * `entryOfAct`.
+ */
 export function withAuditEntry(db: Database, entry: NewAuditEntry): Database {
   const acting: Database = Object.create(db);
   given.set(acting, entry);
@@ -28,11 +31,13 @@ export function withAuditEntry(db: Database, entry: NewAuditEntry): Database {
 interface Known {
   accountId?: number | SQL;
   detail?: (given: SQL) => SQL;
-  /** Whether the act was done. By default, whether the statement before this one has changed a row. */
+  /** Whether the act was done. By default, whether the previous statement has changed a row. */
   when?: SQL;
 }
 
-/** Writes the entry of `withAuditEntry`. For the act's batch, after the statement that decides about it. */
+/**
+ * Writes the entry of `withAuditEntry`. It belongs in the act's batch, after the statement that decides about the act.
+ */
 export function entryOfAct(db: Database, { accountId, detail, when = sql`changes() > 0` }: Known = {}) {
   const entry = given.get(db);
   if (!entry) return [];
@@ -62,7 +67,7 @@ export async function addAuditEntryOf(
 
 /**
  * Entries, latest first; with `before`, only those with a smaller id. Without an account, the entries of all accounts
- * and those without one.
+ * and those that belong to none.
  */
 export const listAuditLog = (
   db: Database,

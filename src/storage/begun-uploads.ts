@@ -16,7 +16,7 @@ export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUp
   const upload = await blobs.createMultipartUpload(key);
   const noteKey = begunUploadKey(crypto.randomUUID());
   await blobs.put(noteKey, JSON.stringify({ key, uploadId: upload.uploadId } satisfies z.infer<typeof Note>));
-  // If the note cannot be deleted, the sweep does it later. The upload itself has ended.
+  // If the note cannot be deleted, the sweep deletes it later. The upload itself has ended.
   const over = () =>
     blobs
       .delete(noteKey)
@@ -35,7 +35,7 @@ export async function beginUpload(blobs: R2Bucket, key: string): Promise<BegunUp
   };
 }
 
-/** Aborts the upload that a note names. The object of a completed upload stays. */
+/** Aborts the upload that a note names. If the upload was completed, its object stays. */
 export async function abortNoted(blobs: R2Bucket, noteKey: string): Promise<void> {
   const note = await blobs.get(noteKey);
   if (note) await abortMultipart(blobs, Note.parse(await note.json()));

@@ -1,6 +1,6 @@
 import { inTime } from "#lib/repodata/streams";
 
-/** A limiter of downloads: it decides when each one may read, and sees its progress. */
+/** A limiter of downloads. It decides when each download may read, and is informed of its progress. */
 export interface Limits {
   read: <T>(work: () => Promise<T>) => Promise<T>;
   moved: () => void;
@@ -21,8 +21,8 @@ const stepBytes = 2 ** 16;
 export const stalledMs = 30_000;
 
 /**
- * Reads a part of a blob in pieces, each when the reader has taken the one before. Null if the blob does not exist. A
- * reader that stops is cut off: its memory is freed, and its connection closes after the bytes that the system has
+ * Reads a range of a blob in pieces, each after the reader has taken the previous one. Null if the blob does not exist.
+ * A reader that stops is cut off: its memory is freed, and its connection closes after the bytes that the system has
  * buffered for it.
  */
 export async function streamBlob(
@@ -42,7 +42,7 @@ interface Piece {
   etag: string;
 }
 
-/** If there is an etag, reads only that version, because a repository's file may be replaced during a download. */
+/** With an etag, reads only that version, because a repository's file may be replaced during a download. */
 async function readPiece(
   blobs: Pick<R2Bucket, "get">,
   { key, offset, length }: Part,
@@ -62,7 +62,7 @@ async function sendAll(blobs: Pick<R2Bucket, "get">, part: Part, sending: Sendin
     await sendPieces(blobs, part, sending);
     await writer.close();
   } catch (error) {
-    await writer.abort(error).catch(() => {}); // the client has left
+    await writer.abort(error).catch(() => {}); // the client has disconnected
   } finally {
     limits.ended();
   }

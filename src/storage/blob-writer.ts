@@ -22,7 +22,7 @@ export async function putBlob(blobs: R2Bucket, key: string, source: ReadableStre
   }
 }
 
-/** Like `putBlob`, but for bytes that are stored already: it only reads the stream to its end. */
+/** Like `putBlob`, but for bytes that are already stored: it only reads the stream to the end. */
 export const measureBlob = (source: AsyncIterable<Uint8Array>): Promise<StoredBlob> => measured(source, async () => {});
 
 async function measured(

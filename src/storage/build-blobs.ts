@@ -11,7 +11,7 @@ export async function putInput(blobs: R2Bucket, input: FrozenInput): Promise<str
   return sha256;
 }
 
-/** The frozen input can never be read again: it is gone, or does not match its schema. Other errors are R2's. */
+/** The frozen input is lost: it is gone, or does not match its schema. Other errors come from R2. */
 export class InputLost extends Error {}
 
 /** Undefined if the input is gone. */
@@ -40,7 +40,7 @@ export async function findInstalled(blobs: R2Bucket, uid: string): Promise<Insta
   return blob ? z.array(InstalledPackage).parse(await blob.json()) : undefined;
 }
 
-/** Makes the winning attempt's report the build's own. Repeating it is safe. */
+/** Makes the winning attempt's report the report of the build. Repeating it is safe. */
 export async function keepInstalled(blobs: R2Bucket, uid: string, attempt: number): Promise<void> {
   const reported = await blobs.get(reportedInstalledKey(uid, attempt));
   if (reported) await blobs.put(installedKey(uid), reported.body);

@@ -4,15 +4,18 @@ import type { Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { accounts, appliances, builds, testdrives } from "./schema.ts";
 
-/** The place of a queued build: builds in the background come last, builds of a lower turn and older ones first. */
+/**
+ * The place of a queued build. Background builds come last. Otherwise builds with a lower turn come first, and older
+ * ones among equal turns.
+ */
 export interface PlaceInQueue {
   isBackground: boolean;
-  /** How many builds of its kind its account has before it, running ones among them, and itself. */
+  /** The number of this build among its account's builds of the same kind, queued and running. */
   turn: number;
   id: number;
 }
 
-/** All unfinished builds with their turns, so that accounts take turns whatever they have queued. */
+/** All unfinished builds with their turns, so that accounts take turns no matter how much they have queued. */
 const turns = sql`(SELECT id, status, is_background,
     row_number() OVER (PARTITION BY account_id, is_background ORDER BY status = 'queued', id) AS turn
   FROM ${builds} WHERE status IN ('queued', 'running'))`;
@@ -39,7 +42,7 @@ export async function listQueued(
   return rows.map((row) => ({ ...row, place: { ...row.build, turn: row.turn } }));
 }
 
-/** How many queued builds of all accounts come before this one. */
+/** The number of queued builds, of all accounts, before this one. */
 export async function countQueuedBefore(db: Database, buildId: number): Promise<number> {
   const row = await db.get<{ n: number }>(sql`WITH t AS MATERIALIZED ${turns}
     SELECT count(*) AS n FROM t JOIN t AS mine ON mine.id = ${buildId}
@@ -63,7 +66,7 @@ const withNames = (db: Database) =>
     .innerJoin(appliances, eq(appliances.id, builds.applianceId))
     .innerJoin(accounts, eq(accounts.id, builds.accountId));
 
-/** Builds of all accounts that are queued, or that agents have, oldest first. */
+/** Builds of all accounts that are queued or running, oldest first. */
 export const listUnended = (db: Database, status: "queued" | "running", limit: number): Promise<NamedBuild[]> =>
   withNames(db).where(eq(builds.status, status)).orderBy(asc(builds.id)).limit(limit);
 
@@ -77,7 +80,7 @@ export const listEnded = (db: Database, status: "failed" | "error", limit: numbe
     .orderBy(desc(builds.id))
     .limit(limit);
 
-/** How many builds and testdrives each agent has at the moment. */
+/** How many builds and testdrives each agent has now. */
 export async function countHeld(db: Database): Promise<{ agentId: number; builds: number; testdrives: number }[]> {
   return await db.all(sql`SELECT agent_id AS agentId, sum(is_build) AS builds, sum(1 - is_build) AS testdrives FROM (
     SELECT agent_id, 1 AS is_build FROM ${builds} WHERE status = 'running'

@@ -5,16 +5,16 @@ import { fromJson, type Database } from "./db.ts";
 import { builds } from "./schema.ts";
 
 /*
- * An appliance that is built every night has thousands of builds. So no list reads all of them: each has a limit, or an
- * index contains only what it lists.
+ * An appliance that is built every night has thousands of builds. So no list reads all of them: it has a limit, or its
+ * index contains nothing else.
  */
 
 /** The most images of an appliance in a list. The disk quota of the account usually allows fewer. */
 const maxImages = 1000;
 
-/** Builds that wait or run, the oldest first. Slots limit them. */
+/** Queued and running builds, oldest first. The slots limit their number. */
 export const listRunningBuilds = (db: Database, applianceId: number): Promise<Build[]> => {
-  // Another index has the order of ids, and all builds of the appliance.
+  // The index of ids would give the order, but contains all builds of the appliance.
   const ids = sql`(SELECT id FROM builds INDEXED BY builds_unfinished WHERE appliance_id = ${applianceId} AND ${isUnfinishedBuild})`;
   return db.query.builds.findMany({ where: inArray(builds.id, ids), orderBy: asc(builds.id) });
 };
@@ -51,10 +51,10 @@ export const findNewestImage = (db: Database, applianceId: number): Promise<Buil
     orderBy: desc(builds.id),
   });
 
-/** Whether a build has an image: as in the index `builds_images`, which contains no other builds. */
+/** Whether a build has an image. The index `builds_images` has the same condition. */
 export const isDownloadable = sql.raw("status = 'finished' AND retired_at IS NULL AND expired_at IS NULL");
 
-/** The builds of a version that have finished, wait or run: at most two of each type. Newest first. */
+/** The queued, running and finished builds of a version: at most two of each type. Newest first. */
 export const listBuildsOfVersion = (db: Database, applianceId: number, version: string): Promise<Build[]> => {
   const ofVersion = and(eq(builds.applianceId, applianceId), eq(builds.version, version));
   return db.query.builds.findMany({
@@ -63,7 +63,7 @@ export const listBuildsOfVersion = (db: Database, applianceId: number, version: 
   });
 };
 
-/** Any build of a version, for one that has only failed. It may read all builds of the appliance. */
+/** Any build of a version, for a version whose builds have all failed. It may read all builds of the appliance. */
 export const findBuildOfVersion = (db: Database, applianceId: number, version: string): Promise<Build | undefined> =>
   findNewest(db, applianceId, eq(builds.version, version));
 
@@ -75,14 +75,14 @@ export const findBuildOfFormat = (
 ): Promise<Build | undefined> =>
   findNewest(db, applianceId, eq(builds.version, version), eq(builds.imageType, imageType));
 
-/** The newest finished build of a type, for one whose image has expired. It may read all builds of the appliance. */
+/** The newest finished build of a type, even if its image has expired. It may read all builds of the appliance. */
 export const findFinishedBuild = (
   db: Database,
   applianceId: number,
   imageType: ImageType,
 ): Promise<Build | undefined> => findNewest(db, applianceId, eq(builds.imageType, imageType), isFinished);
 
-/** The newest build that has finished, waits or runs. It reads the failed ones that are newer. */
+/** The newest build that is queued, running or finished. It also reads newer builds that failed. */
 export const findLatestBuild = (db: Database, applianceId: number): Promise<Build | undefined> =>
   findNewest(db, applianceId, inArray(builds.status, [...unfinished, "finished"]));
 

@@ -13,7 +13,7 @@ export const unfinished: BuildStatus[] = ["queued", "running"];
 
 export const isUnfinished = ({ status }: Pick<Build, "status">): boolean => unfinished.includes(status);
 
-/** A build of this account, running or ended. A build that a forced build has replaced no longer exists. */
+/** A build of this account, running or ended. A build that was replaced by a forced build counts as gone. */
 export const findBuild = (db: Database, accountId: number, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(eq(builds.id, id), eq(builds.accountId, accountId), isNull(builds.retiredAt)),
@@ -30,7 +30,7 @@ export const findReadableBuild = (db: Database, accountId: number, id: number): 
     ),
   });
 
-/** A build of any account, for agents, which know builds only by id. */
+/** A build of any account. For agents, which know builds only by id. */
 export const findAnyBuild = (db: Database, id: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({ where: eq(builds.id, id) });
 
@@ -48,7 +48,7 @@ export async function findBuildWithArch(db: Database, uid: string): Promise<(Bui
   return row;
 }
 
-/** The finished build whose download address has this token. */
+/** The finished build with this token in its download address. */
 export const findDownload = (db: Database, token: string): Promise<Build | undefined> =>
   db.query.builds.findFirst({
     where: and(eq(builds.downloadToken, token), eq(builds.status, "finished"), isNull(builds.retiredAt)),
@@ -65,7 +65,7 @@ export const takeSilentBuilds = (db: Database, silence: Silence): Promise<Build[
     .where(isSilentIn("builds", isTaken, silence))
     .returning();
 
-/** Records that the build's object is alive, and the agent that has the build. False if that row is gone. */
+/** Records that the build's object is alive, and the agent that has the build. Returns false for a row that is gone. */
 export async function saveLiveness(
   db: Database,
   uid: string,
@@ -123,7 +123,7 @@ export const hasSlot = (accountId: number, slots: Slots) =>
   sql`(SELECT count(*) FROM builds WHERE ${isTaken}) < ${slots.all}
     AND (SELECT count(*) FROM builds WHERE ${isTaken} AND account_id = ${accountId}) < ${slots.perAccount}`;
 
-/** Whether a build could be added now. Another request may still take the slot first. */
+/** Whether a build could be added now. Another request may still take the slot. */
 export async function hasFreeSlot(db: Database, accountId: number, slots: Slots): Promise<boolean> {
   const [row] = await db.all<{ free: number }>(sql`SELECT ${hasSlot(accountId, slots)} AS free`);
   return row?.free === 1;
@@ -131,7 +131,7 @@ export async function hasFreeSlot(db: Database, accountId: number, slots: Slots)
 
 /**
  * Takes the id, the slot and the (appliance, version, type) in one statement, so that two simultaneous requests cannot
- * both pass a check. Undefined if something prevents it; the caller finds out what.
+ * both pass a check. Undefined if something prevents it; the caller finds out why.
  */
 export async function addBuild(
   db: Database,
@@ -196,7 +196,7 @@ export type Ending = {
   completedAt: Date;
 };
 
-/** Records that the build ended without an image. With status `error`, its last attempt was lost. */
+/** Records that the build ended without an image. With status `error`, the last attempt was lost. */
 export async function saveEnded(db: Database, uid: string, { cause = "", ...ending }: Ending): Promise<void> {
   const count = { at: ending.completedAt, when: rowOf(uid, isTaken) };
   await db.batch([
@@ -286,6 +286,6 @@ export const isPublishedBuild = sql`(${builds.status} = 'finished' AND EXISTS (S
 
 // Literals, as in the partial indexes: SQLite does not use such an index for a bound parameter.
 export const isTaken = sql.raw("status IN ('queued', 'running')");
-/** As in the index `builds_unfinished`, which contains no rebuilds. */
+/** The condition of the index `builds_unfinished`, which contains no rebuilds. */
 export const isUnfinishedBuild = sql.raw("status IN ('queued', 'running') AND rebuild_of IS NULL");
 export const isFinished = sql.raw("status = 'finished'");

@@ -15,7 +15,7 @@ import {
   templateSets,
 } from "./schema.ts";
 
-/** The version that a new appliance builds first. */
+/** The version of an appliance's first build. */
 export const firstVersion = "0.0.1";
 
 type Statement = BatchItem<"sqlite">;
@@ -31,8 +31,8 @@ export async function listForeignTemplates(db: Database, catalogue: string, ids:
 }
 
 /**
- * Replaces the stored catalogue in one batch: upserts by id, and hides templates that are no longer in it. Finds repositories by
- * (catalogue, url), so that a reload keeps their ids.
+ * Replaces the stored catalogue in one batch: upserts by id, and hides templates that are no longer in it. Finds
+ * repositories by (catalogue, URL), so that a reload keeps their ids.
  */
 export async function saveCatalogue(db: Database, catalogue: Catalogue, keys: FrozenKey[]): Promise<void> {
   const members = catalogue.sets.flatMap(({ name, templates }) =>
@@ -71,7 +71,7 @@ const saveRepositories = (db: Database, catalogue: Catalogue, keys: FrozenKey[])
       baseSystem: catalogue.baseSystem.name,
       catalogue: catalogue.name,
     };
-    // The other repository types have their keys next to their index.
+    // Repositories of the other types have their keys next to their index.
     const row = repository.type === "deb" ? { ...known, signingKeys: keys } : known;
     return db
       .insert(repositories)

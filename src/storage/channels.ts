@@ -5,7 +5,7 @@ import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { accounts, appliances, channels, channelVersions, eventOutbox, publications } from "./schema.ts";
 
-/** A channel, and the version at its head: null if it has none. */
+/** A channel, and the version at its head; null if it has none. */
 export interface Channel {
   name: string;
   /** The name of the account that owns the appliance. */
@@ -45,16 +45,16 @@ export const listChannels = (db: Database, applianceId: number) =>
 
 type Change = ChannelOf & {
   isAutomatic: boolean;
-  /** The published version that becomes its head. Undefined if the head stays. */
+  /** The published version that becomes the channel's head. Undefined to keep the head. */
   version: string | undefined;
-  /** The number of channels that an appliance may have. */
+  /** The most channels that an appliance may have. */
   most: number;
 };
 
 /**
- * Creates or changes a channel. A version that the channel has had before becomes its head again, without the later
- * ones. False if the appliance has too many channels or is gone, or if the version is not published; then nothing was
- * written.
+ * Creates or changes a channel. If the channel has had the version before, that becomes its head again, and the later
+ * ones are dropped. False if the appliance has too many channels or is gone, or if the version is not published; then
+ * nothing was written.
  */
 export async function saveChannel(
   db: Database,
@@ -109,7 +109,10 @@ interface Move {
   now: Date;
 }
 
-/** Puts the publication at the head of these channels of its appliance, and announces each that has moved, for a batch. */
+/**
+ * Puts the publication at the head of these channels of its appliance, and announces each channel that has moved:
+ * statements for a batch.
+ */
 export const movedTo = (db: Database, { names, publication, now }: Move) =>
   [
     insertFrom(
@@ -138,7 +141,7 @@ export const movedTo = (db: Database, { names, publication, now }: Move) =>
     ),
   ] as const;
 
-/** An `Announcement`. */
+/** An `Announcement` as JSON. */
 const announcementOfMove = sql`json_object(
   'key', 'channel ' || moved.id || ' channel.moved ' || moved.moved_at,
   'event', 'channel.moved', 'at', moved.moved_at, 'account', accounts.username,
@@ -160,7 +163,7 @@ export async function deleteChannel(db: Database, { applianceId, name }: Channel
   return gone.length > 0;
 }
 
-/** The target of an address: a channel of an appliance that this account publishes. */
+/** A channel of an appliance that this account publishes, as an address names it. */
 export interface ChannelAddress {
   username: string;
   applianceId: number;
@@ -195,7 +198,7 @@ export async function findHead(
   return found;
 }
 
-/** A published version at the head of a channel, or one that was there earlier. */
+/** The published version that is at the head of a channel, or was there earlier. */
 export async function findVersionInChannel(
   db: Database,
   address: ChannelAddress,

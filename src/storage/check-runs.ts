@@ -13,7 +13,7 @@ const isUnfinished = sql.raw("state IN ('waiting', 'running')");
 const isWaiting = sql.raw("state = 'waiting'");
 const isRunning = sql.raw("state = 'running'");
 
-/** How many runs of a build are kept, with the newest. */
+/** How many runs of a build are kept, including the newest. */
 const keptRuns = 5;
 
 /**
@@ -94,7 +94,7 @@ export async function takeCheckRun(
   return taken.length > 0;
 }
 
-/** The run waits again, as if there had been no attempt. */
+/** Makes the run wait again, as if the attempt had never been. */
 export async function untakeCheckRun(db: Database, testdriveUid: string): Promise<void> {
   await db
     .update(checkRuns)
@@ -103,8 +103,8 @@ export async function untakeCheckRun(db: Database, testdriveUid: string): Promis
 }
 
 /**
- * An attempt has ended without a report. The run waits for the next attempt, or ends as `error` after the last one.
- * Undefined if it had reported.
+ * Ends an attempt that has not reported. The run waits for the next attempt, or ends as `error` after the last one.
+ * Undefined if the attempt had reported.
  */
 export async function endCheckAttempt(
   db: Database,
@@ -134,7 +134,7 @@ export async function failWaitingRun(db: Database, { id }: Pick<CheckRun, "id">,
 
 type Ending = Pick<CheckRun, "state" | "results" | "loginSeconds" | "isEmulated" | "console" | "screenBlob">;
 
-/** Saves what an attempt has found. False if the attempt is over, or has reported before. */
+/** Saves the results of an attempt. False if the attempt is over, or has reported before. */
 export async function saveCheckResults(db: Database, testdriveUid: string, ending: Ending): Promise<boolean> {
   const saved = await db
     .update(checkRuns)
@@ -144,7 +144,7 @@ export async function saveCheckResults(db: Database, testdriveUid: string, endin
   return saved.length > 0;
 }
 
-/** Unfinished runs that the sweep should look after now. They are returned again only after `wakeAt`. */
+/** Unfinished runs that the sweep must check now. They are returned again only after `wakeAt`. */
 export const takeSilentCheckRuns = (db: Database, silence: Silence): Promise<CheckRun[]> =>
   db
     .update(checkRuns)

@@ -2,8 +2,8 @@ import { chunkBytes, inTime } from "#lib/repodata/streams";
 
 /**
  * The bytes of a stream in large chunks. All chunks use one buffer, so each is valid only until the next is read. With
- * a buffer for each chunk, workerd would grow by dozens of megabytes before V8 collects garbage. Fails if a chunk takes
- * longer than `chunkMs`.
+ * a separate buffer for each chunk, workerd would grow by dozens of megabytes before V8 collects garbage. Fails if a
+ * chunk takes longer than `chunkMs`.
  */
 export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: number): AsyncGenerator<Uint8Array> {
   const reader = byteStreamOf(source).getReader({ mode: "byob" });
@@ -20,7 +20,10 @@ export async function* chunksOf(source: ReadableStream<Uint8Array>, chunkMs?: nu
   }
 }
 
-/** Wraps a stream that JavaScript created, such as that of a peeked body, because it cannot read into a buffer. */
+/**
+ * Wraps a stream that JavaScript created, such as that of a peeked body, because such a stream cannot read into a
+ * buffer.
+ */
 function byteStreamOf(source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   try {
     source.getReader({ mode: "byob" }).releaseLock();

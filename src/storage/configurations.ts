@@ -42,7 +42,7 @@ export async function saveConfiguration(
     )
     .returning();
   if (removedFiles.length === 0) return (await update)[0];
-  // The change was made if the row is now as written here. Two changes differ in their encrypted passwords.
+  // If the row now has the values written here, the change was made. Two changes differ in their encrypted passwords.
   const removed = sql`overlay_files.appliance_id = ${read.id}
     AND overlay_files.id IN (SELECT value FROM json_each(${JSON.stringify(removedFiles)}))
     AND EXISTS (SELECT 1 FROM appliances WHERE id = ${read.id}
@@ -51,13 +51,13 @@ export async function saveConfiguration(
   return saved;
 }
 
-/** The present configuration of the template that an appliance descends from. Undefined if an ancestor is gone. */
+/** The current configuration of the template that an appliance descends from. Undefined if an ancestor is gone. */
 export const findTemplateConfiguration = async (
   db: Database,
   applianceId: number,
 ): Promise<Configuration | undefined> => (await listTemplateConfigurations(db, [applianceId]))[0]?.configuration;
 
-/** The templates that several appliances descend from: each line ends at the nearest one. */
+/** The templates that several appliances descend from. The search ends at the nearest template. */
 export const listTemplateConfigurations = (db: Database, applianceIds: readonly number[]) =>
   db
     .select({ applianceId: sql<number>`line.asked`, configuration: appliances.configuration })
@@ -80,7 +80,7 @@ export async function descendsFromOthers(
   return found.length > 0;
 }
 
-/** The appliance and its ancestors, as the table `line`. */
+/** The appliance and its ancestors, as a table named `line`. */
 const lineOf = (applianceId: number): SQL => sql`
   WITH RECURSIVE line (id, parent_id, account_id) AS (
     SELECT id, parent_id, account_id FROM appliances WHERE id = ${applianceId}

@@ -6,10 +6,10 @@ import { releasedBlobs } from "./schema.ts";
 /** Every key in R2 that a file's content may have. */
 export const contentKeys = (blobId: string): string[] => [contentKey(blobId), thumbnailKey(blobId)];
 
-/** Returns the given blobs that are named by a row of an appliance, a frozen build or a published version. */
+/** Returns those of the blobs that are named by a row of an appliance, a frozen build or a published version. */
 export async function listNamedBlobs(db: Database, blobIds: string[]): Promise<Set<string>> {
   if (blobIds.length === 0) return new Set();
-  // No UNION: in D1 it may have at most five parts.
+  // No UNION, which may have at most five parts in D1.
   const namers: readonly [table: string, column: string][] = [
     ["overlay_files", "blob_id"],
     ["appliances", "logo_blob"],
@@ -43,7 +43,7 @@ export async function listReleasedBefore(db: Database, before: Date, limit: numb
   return rows.map(({ blobId }) => blobId);
 }
 
-/** Returns the given blobs that a row has ever released. */
+/** Returns those of the blobs that a row has ever released. */
 export async function listReleased(db: Database, blobIds: string[]): Promise<Set<string>> {
   const rows = await db.select({ blobId: releasedBlobs.blobId }).from(releasedBlobs).where(isOneOf(blobIds));
   return new Set(rows.map(({ blobId }) => blobId));

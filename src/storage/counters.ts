@@ -12,7 +12,7 @@ const more = {
   set: { value: sql`value + excluded.value`, changedAt: sql`excluded.changed_at` },
 };
 
-/** Adds one to a counter if `when` holds. For the batch of the counted act, before the act's own statement. */
+/** Adds one to a counter if `when` is true. Belongs in the batch of the counted act, before the act's own statement. */
 export const counted = (db: Database, { name, label, at, when }: Key & { at: Date; when: SQL }) =>
   insertWhere(db, counters, { name, label, value: 1, changedAt: at }, when).onConflictDoUpdate(more);
 
@@ -37,5 +37,5 @@ export async function saveMeasured(db: Database, name: "storage_bytes", value: n
     .onConflictDoUpdate({ target: more.target, set });
 }
 
-/** All counters. They are few, because names and labels are fixed words. */
+/** All counters. There are few, because names and labels are fixed words. */
 export const listCounters = (db: Database): Promise<Counter[]> => db.query.counters.findMany();

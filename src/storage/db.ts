@@ -5,10 +5,10 @@ import * as schema from "./schema.ts";
 
 export type Database = DrizzleD1Database<typeof schema>;
 
-// drizzle computes the relations of the whole schema each time; a binding lives as long as its isolate.
+// drizzle computes the relations of the whole schema each time it opens one; a binding lives as long as its isolate.
 const opened = new WeakMap<D1Database, Database>();
 
-/** The database behind a binding. */
+/** Opens the database of a binding. */
 export function openDatabase(d1: D1Database): Database {
   const database = opened.get(d1) ?? drizzle(d1, { schema });
   opened.set(d1, database);
@@ -25,6 +25,6 @@ export function prepared<Query>(prepare: (db: Database) => Query): (db: Database
   };
 }
 
-/** The values of a list as one bound parameter, however many there are: D1 takes at most a hundred. */
+/** The values of a list as one bound parameter, because D1 takes at most a hundred parameters. */
 export const fromJson = (values: readonly (number | string)[]): SQL =>
   sql`(SELECT value FROM json_each(${JSON.stringify(values)}))`;

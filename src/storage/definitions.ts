@@ -103,7 +103,7 @@ export async function hasApplianceNamed(db: Database, accountId: number, name: s
 const named = (accountId: number, name: string): SQL =>
   sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId} AND name = ${name})`;
 
-/** Whether the quota has room for the files. A content that the account already has is not counted again. */
+/** Whether the quota has room for the files. Contents that the account already has are not counted again. */
 function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes }: DefinitionLimits): SQL {
   const sizes = Object.fromEntries(files.map(({ blobId, size }) => [blobId, size]));
   const added = sql`(SELECT coalesce(sum(value), 0) FROM json_each(${JSON.stringify(sizes)})
@@ -112,7 +112,10 @@ function hasRoom(accountId: number, { files = [] }: DefinitionRows, { quotaBytes
   return sql`(${added} = 0 OR ${usedBytesOf(accountId, { withoutBlobs: Object.keys(sizes) })} + ${added} <= ${quotaBytes})`;
 }
 
-/** Whether the account may have as many overlay files. Those of the appliance are replaced; fewer than before always fit. */
+/**
+ * Whether the account may have that many overlay files. Those of the appliance are replaced. The check always passes if
+ * the appliance gets no more files than it had.
+ */
 function hasRoomForFiles(
   { accountId, id }: { accountId: number; id: SQL },
   { files }: DefinitionRows,
@@ -176,9 +179,9 @@ const replaceKeys = (db: Database, at: At, rows: NonNullable<DefinitionRows["key
   insertFrom(db, gpgKeys, { applianceId: at.applianceId, ...keyInJson, createdAt: new Date() }, listed(at, rows)),
 ];
 
-/** The appliance's old rows in the table of the statement. */
+/** The condition for the appliance's old rows in the table of the statement. */
 const old = ({ applianceId, holds }: At): SQL => sql`appliance_id = ${applianceId} AND ${holds}`;
 
-/** The rows as one bound parameter, however many there are. They are inserted, and so get ids, in this order. */
+/** The rows as one bound parameter, however many there are. They are inserted, and so get their ids, in this order. */
 const listed = ({ holds }: At, rows: readonly unknown[]): SQL =>
   sql`FROM json_each(${JSON.stringify(rows)}) AS one WHERE ${holds} ORDER BY key`;

@@ -3,7 +3,7 @@ import { isPublishedBuild, type Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { builds } from "./schema.ts";
 
-/** The key of the delta of the newest image of this type with another version. A published one comes first. */
+/** The key of the delta of the newest image of this type with a different version, preferably a published one. */
 export async function findEarlierWithDelta(
   db: Database,
   { applianceId, imageType, version }: Pick<Build, "applianceId" | "imageType" | "version">,
@@ -12,7 +12,7 @@ export async function findEarlierWithDelta(
     columns: { deltaKey: true },
     where: and(
       eq(builds.applianceId, applianceId),
-      // As in the index `builds_images`.
+      // The condition of the index `builds_images`.
       sql.raw("status = 'finished' AND retired_at IS NULL AND expired_at IS NULL"),
       eq(builds.imageType, imageType),
       ne(builds.version, version),

@@ -5,7 +5,7 @@ import type { Database } from "./db.ts";
 import { accounts, builds } from "./schema.ts";
 import { isPublishedImage } from "./visible-builds.ts";
 
-/** The owner of a download link, and its build. */
+/** The account that owns a download link, and the build of the link. */
 export interface LinkNames {
   buildId: number;
   accountId: number;
@@ -14,8 +14,8 @@ export interface LinkNames {
 }
 
 /**
- * The build of a link and the account that got it. Undefined if there is no such build or account, the account is
- * locked, its token is revoked or has expired, or the account may no longer read the build.
+ * The build of a link, and the account that received the link. Undefined if there is no such build or account, the
+ * account is locked, its token is revoked or has expired, or the account may no longer read the build.
  */
 export async function findLinked(
   db: Database,

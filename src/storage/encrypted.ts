@@ -2,7 +2,7 @@ import { and, eq, ne, sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { accounts, appliances, idempotentAnswers, testdrives, webhooks } from "./schema.ts";
 
-/** Every column with values that the service's key encrypts, and how to replace a value. Their tables have rowids. */
+/** Every column with values encrypted by the service's key, and how to replace a value. Their tables have rowids. */
 const columns = {
   "API keys": {
     column: accounts.apiKeyCipher,
@@ -40,13 +40,13 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
   "configurations",
 ];
 
-/** A position in a walk through a column: after this row. */
+/** A position in a walk through a column. The walk continues after this row. */
 export interface WalkCursor {
   column: EncryptedColumn;
   after: number;
 }
 
-/** A value as stored in its row; configurations are JSON. */
+/** An encrypted value as its row stores it; configurations are JSON. */
 export interface EncryptedValue {
   row: number;
   stored: string;
@@ -68,7 +68,7 @@ function from({ column: name, after }: WalkCursor): SQL {
   return sql`FROM ${column.table} WHERE rowid > ${after} AND ${column} IS NOT NULL`;
 }
 
-/** Overwrites the values that were read. A value that a request has changed since then stays. */
+/** Overwrites the values that were read. A value that a request has changed since then is kept. */
 export async function saveEncrypted(
   db: Database,
   name: EncryptedColumn,
@@ -81,7 +81,7 @@ export async function saveEncrypted(
   if (first) await db.batch([first, ...more]);
 }
 
-/** Replaces the HMACs of API keys that differ. Returns their number. */
+/** Replaces the HMACs of API keys that have changed. Returns their number. */
 export async function saveApiKeyHmacs(
   db: Database,
   keys: readonly (EncryptedValue & { hmac: string })[],

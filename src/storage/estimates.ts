@@ -16,13 +16,16 @@ export async function saveEstimate(
 export interface EarlierSteps {
   /** Builds of the appliance, newest first. */
   own: TimedBuild[];
-  /** Builds of any appliance in the same image type. Read only if the appliance has none. */
+  /** Builds of any appliance with the same image type. Read only if the appliance has none. */
   ofType: TimedBuild[];
 }
 export type TimedBuild = { imageType: ImageType; steps: { phase: string; seconds: number }[] };
 
 const enough = 3;
-/** How many of the appliance's builds to read: if it is built in every type, one of this many has this type. */
+/**
+ * How many of the appliance's builds to read. Even if the appliance is built in every type, at least one of them has
+ * this type.
+ */
 const ownOnes = 10;
 
 export async function listEarlierSteps(

@@ -8,8 +8,7 @@ export type OutboxEvent = typeof eventOutbox.$inferSelect;
 /** The columns of an event's owner. */
 const owner = { accountUid: accounts.uid, account: accounts.username };
 
-/** An event's facts about a build; undefined if its row or its appliance's row is gone, or if it
- * is a rebuild. */
+/** An event's facts about a build. Undefined if its row or its appliance's row is gone, or if it is a rebuild. */
 export async function findBuildOfEvent(db: Database, uid: string) {
   const [row] = await db
     .select({
@@ -37,7 +36,7 @@ export async function findTestdriveOfEvent(db: Database, uid: string) {
   return row;
 }
 
-/** The events that have waited longest, with their accounts. */
+/** The events that have waited longest, each with its account. */
 export async function listOutbox(db: Database, limit: number): Promise<{ event: OutboxEvent; accountUid: string }[]> {
   return await db
     .select({ event: eventOutbox, accountUid: accounts.uid })

@@ -19,7 +19,9 @@ export async function isFrozenFor(db: Database, buildId: number, blobId: string)
   return found !== undefined;
 }
 
-/** Releases the blobs of builds that have ended or are gone. An hour later, the sweep deletes unnamed ones. */
+/**
+ * Releases the blobs of builds that have ended or are gone. An hour later, the sweep deletes those that no row names.
+ */
 export async function thawBlobs(db: Database, now: Date): Promise<void> {
   const isOver = sql`NOT EXISTS (SELECT 1 FROM builds WHERE builds.id = frozen_blobs.build_id AND ${isUnfinished})`;
   await db.batch([

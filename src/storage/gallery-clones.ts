@@ -8,7 +8,7 @@ import { keyInJson } from "./gpg-keys.ts";
 import { selectionInJson } from "./selections.ts";
 
 /**
- * Writes a clone of a published version as it was published, in one batch, with those of its repositories that the
+ * Writes a clone of a published version, as it was published, in one batch. Includes those of its repositories that the
  * clone's owner may see. Undefined if the version was unpublished in the meantime or a limit is reached; then nothing
  * was written.
  */

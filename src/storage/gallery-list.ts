@@ -26,7 +26,7 @@ export interface ListedPublication {
   screenBlob: string | null;
   /** The format of the first image. */
   downloadBytes: number | null;
-  /** How many advisories concern its worst image. Null if that is unknown. */
+  /** How many advisories affect its most affected image. Null if that is unknown. */
   advisories: AffectedCounts | null;
   /** Image types of the version, space-separated. */
   imageTypes: string | null;
@@ -34,7 +34,7 @@ export interface ListedPublication {
   publishedAt: number;
 }
 
-/** `words`: an entry must contain each, or a longer word that begins with it. */
+/** `words`: an entry must contain a word that begins with each of them. */
 export type GalleryFilter =
   | { kind: "latest" }
   | { kind: "popular" }
@@ -55,11 +55,14 @@ interface GalleryRange {
   limit: number;
   offset: number;
   traits?: GalleryTraits;
-  /** Default: the filter's own order. */
+  /** By default, the filter's own order. */
   order?: GalleryOrder | undefined;
 }
 
-/** A page of the published appliances, each in its latest published version, and their number on all pages. */
+/**
+ * A page of the published appliances, each with its latest published version, and the number of appliances on all
+ * pages.
+ */
 export async function listPublications(
   db: Database,
   filter: GalleryFilter,
@@ -68,14 +71,14 @@ export async function listPublications(
   const parts = partsOf(filter);
   const { found } = parts;
   const weight = order === undefined ? parts.weight : weightOf[order];
-  // Without a weight, an index has the order.
+  // Without a weight, an index gives the order.
   const first = weight === weightOf.latest ? sql`` : sql`weight DESC, `;
   const chosen = chosenBy(parts, traits);
-  // Without a selection, the number is the one that triggers keep.
+  // Without a selection, the number comes from the table that triggers keep.
   const total = chosen
     ? sql`SELECT count(*) AS total FROM gallery_listings AS l ${chosen}`
     : sql`SELECT max(appliances) AS total FROM gallery_size`;
-  // One row without an entry if the page is empty.
+  // If the page is empty, the result is one row without an entry.
   const rows = await db.all<ReadEntry>(sql`
       ${found}
       SELECT counted.total, p.appliance_id AS applianceId, p.name, p.publisher, p.username, p.homepage, p.description,
@@ -163,9 +166,9 @@ const weightOf: Readonly<Record<GalleryOrder, SQL>> = {
 };
 
 /**
- * The joins and conditions that select listings. Undefined if all are selected. The large rows of publications are read
- * only if a trait needs them, and then only their first columns. CROSS stops SQLite from reading the rows of versions
- * that are not listed.
+ * The joins and conditions that select listings. Undefined if all listings are selected. The large rows of publications
+ * are read only if a trait needs them, and then only their first columns. CROSS stops SQLite from reading the rows of
+ * versions that are not listed.
  */
 function chosenBy({ joined, conditions }: Parts, { baseSystem, arch, imageType, tag }: GalleryTraits): SQL | undefined {
   const traits = [

@@ -4,8 +4,8 @@ import { fromNewRow, insertFrom } from "./inserts.ts";
 import { galleryListings, type galleryUses } from "./schema.ts";
 
 /**
- * Rewrites an appliance's listing from its publications, ratings and uses: two statements for the end of the batch
- * that has changed one of them.
+ * Rewrites an appliance's listing from its publications, ratings and uses: two statements for the end of a batch that
+ * has changed one of them.
  */
 export const relisted = (db: Database, applianceId: number) =>
   [
@@ -61,18 +61,18 @@ export const findUses = (db: Database, applianceId: number): Promise<Uses | unde
   });
 
 /**
- * Ratings above 2 add points, ratings below 2 subtract some, and a clone counts as a rating of 5. Never below 1
+ * Ratings above 2 add points, ratings below 2 subtract points, and a clone counts as a rating of 5. Never below 1
  * (gallery.md, "Popularity").
  */
 const points = sql`1 + max(0,
   coalesce((SELECT sum(rating - 2) FROM ratings WHERE appliance_id = p.appliance_id AND account_id <> p.account_id), 0)
   + coalesce((SELECT sum(CASE kind WHEN 'clone' THEN 3 WHEN 'testdrive' THEN 1 ELSE 0 END) FROM gallery_uses WHERE appliance_id = p.appliance_id), 0))`;
 
-/** A decimal number, because SQLite's division of integers drops the rest. */
+/** A decimal number, because SQLite's integer division drops the remainder. */
 const halfLifeMs = sql.raw(`${180 * 24 * 60 * 60_000}.0`);
 
 /**
- * Twice the points weigh as much as being published a half-life later. So points count half after that time, and yet the
- * order of two appliances never changes with time alone: an index can have it.
+ * Doubling the points has the same weight as being published one half-life later. So points lose half their value in
+ * that time, but the order of two appliances never changes just because time passes, and an index can store it.
  */
 const popularity = sql`log2(${points}) + p.published_at / ${halfLifeMs}`;

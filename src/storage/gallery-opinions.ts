@@ -29,7 +29,7 @@ export async function findOwnRating(
   return found?.rating;
 }
 
-/** Replaces the rating of this account. An appliance that is no longer published gets no ratings. */
+/** Replaces this account's rating. Does nothing if the appliance is no longer published. */
 export async function saveRating(
   db: Database,
   { applianceId, accountId }: { applianceId: number; accountId: number },
@@ -83,15 +83,15 @@ export interface NewComment {
   requestId?: string | undefined;
 }
 
-/** Whether the request has added a comment: true, or undefined if not. */
+/** Whether the request has added a comment: true, or else undefined. */
 export async function hasComment(db: Database, requestId: string): Promise<true | undefined> {
   const found = await db.query.comments.findFirst({ columns: { id: true }, where: eq(comments.requestId, requestId) });
   return found && true;
 }
 
 /**
- * False if the comment that it replies to belongs to another appliance, the appliance is no longer published, or the
- * account or the appliance has too many comments.
+ * Adds a comment. False if the comment that it replies to belongs to another appliance, the appliance is no longer
+ * published, or the account or the appliance has too many comments.
  */
 export async function addComment(
   db: Database,
@@ -130,7 +130,7 @@ export async function deleteComment(
   return gone.length > 0;
 }
 
-/** Counts that an account has cloned, tried or downloaded an appliance. A repeat writes nothing. */
+/** Records that an account has cloned, tried or downloaded an appliance. Repeating it writes nothing. */
 export async function addUse(db: Database, use: typeof galleryUses.$inferInsert): Promise<void> {
   const { applianceId, accountId, kind } = use;
   const known = await db.query.galleryUses.findFirst({

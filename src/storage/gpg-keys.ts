@@ -18,7 +18,7 @@ export const keyInJson = {
 
 export interface GpgKeyLimits {
   maxCount: number;
-  /** Limit of all keys of an appliance together. */
+  /** The limit for all keys of an appliance together. */
   maxCharacters: number;
 }
 
@@ -40,7 +40,7 @@ export async function listKeysOfAccount(db: Database, accountId: number, limit: 
 export const findGpgKey = (db: Database, applianceId: number, id: number): Promise<GpgKey | undefined> =>
   db.query.gpgKeys.findFirst({ where: sameKey(applianceId, id) });
 
-/** The key that a request has added. */
+/** The key that was added by a request. */
 export const findGpgKeyOfRequest = (db: Database, requestId: string): Promise<GpgKey | undefined> =>
   db.query.gpgKeys.findFirst({ where: eq(gpgKeys.requestId, requestId) });
 

@@ -3,7 +3,7 @@ import type { Database } from "./db.ts";
 import { insertWhere } from "./inserts.ts";
 import { idempotentAnswers } from "./schema.ts";
 
-/** A row: a request that holds its key, and its answer once there is one. */
+/** A row: a request that holds its key, and the answer once there is one. */
 export type IdempotentAnswer = typeof idempotentAnswers.$inferSelect;
 /** A request that holds its key. */
 export type KeyHolder = Pick<IdempotentAnswer, "accountId" | "key" | "createdAt" | "requestId">;
@@ -16,8 +16,8 @@ export interface KeyLimits {
 
 /**
  * Takes a key for a request and returns the request's id. The key must be free, older than `storedSince`, or held by a
- * dead attempt of the same request, whose id continues to be used. Undefined if another request holds the key, or the
- * account has too many keys.
+ * dead attempt of the same request; then the id of that attempt is used again. Undefined if another request holds the
+ * key, or the account has too many keys.
  */
 export async function takeKey(
   db: Database,
@@ -63,7 +63,7 @@ export async function renewKey(db: Database, holder: KeyHolder, leaseEndsAt: Dat
   await db.update(idempotentAnswers).set({ leaseEndsAt }).where(isHeldBy(holder));
 }
 
-/** Stores an answer, without its body if the account already has too many bytes of answers. */
+/** Stores an answer. Omits its body if the account already has too many bytes of answers. */
 export async function storeAnswer(
   db: Database,
   holder: KeyHolder,
@@ -79,14 +79,14 @@ export async function storeAnswer(
     .where(isHeldBy(holder));
 }
 
-/** Ends the lease, so that the next request with the key may continue immediately. */
+/** Ends the lease, so that the next request with the key can continue immediately. */
 export const endLease = (db: Database, holder: KeyHolder): Promise<void> => renewKey(db, holder, new Date(0));
 
 export async function freeKey(db: Database, holder: KeyHolder): Promise<void> {
   await db.delete(idempotentAnswers).where(isHeldBy(holder));
 }
 
-/** Deletes at most a thousand answers at a time: the sweep runs again. */
+/** Deletes answers, at most a thousand at a time, because the sweep runs again. */
 export async function deleteAnswersBefore(db: Database, moment: Date): Promise<void> {
   const old = sql`(SELECT rowid FROM ${idempotentAnswers} WHERE ${lt(idempotentAnswers.createdAt, moment)} LIMIT 1000)`;
   await db.delete(idempotentAnswers).where(sql`rowid IN ${old}`);

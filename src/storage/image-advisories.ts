@@ -9,7 +9,7 @@ export interface CountableImage {
   id: number;
   accountId: number;
   packageIds: number[];
-  /** The counts that were stored last, as JSON; null if there are none. */
+  /** The last stored counts, as JSON; null if there are none. */
   before: string | null;
 }
 
@@ -26,7 +26,7 @@ interface Turns {
 const nextAccount = (last: SQL) => sql`(SELECT min(account_id) FROM image_packages
   WHERE is_counted = 0 AND account_id > ${last})`;
 
-/** The next images that were never counted, a few of each account. */
+/** The next images whose advisories were never counted, a few of each account. */
 export const listUncounted = async (
   db: Database,
   { after, accounts, imagesOfEach }: Turns,
@@ -45,7 +45,7 @@ export const listUncounted = async (
     ORDER BY turns.turn`),
   );
 
-/** The images after this one, by account. */
+/** The images after this one, ordered by account. */
 export const listImagesAfter = async (
   db: Database,
   { accountId, buildId, limit }: { accountId: number; buildId: number; limit: number },
@@ -60,7 +60,7 @@ export const listImagesAfter = async (
 export const listVersionsById = (db: Database, ids: readonly number[]): Promise<PackageVersionRow[]> =>
   db.query.packageVersions.findMany({ where: sql`id IN ${fromJson(ids)}` });
 
-/** The counts of these images. Null for one that no feed knows, and none for one that is not listed yet. */
+/** The counts of these images. Null for an image that no feed covers. Images that are not listed yet have no entry. */
 export const listAdvisoryCounts = async (
   db: Database,
   buildIds: readonly number[],

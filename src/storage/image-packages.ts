@@ -9,7 +9,7 @@ import { imageColumns, type ListedImage } from "./stored-images.ts";
 export type PackageVersionRow = typeof packageVersions.$inferSelect;
 export type ListedPackage = Omit<PackageVersionRow, "id" | "baseSystem">;
 
-// As in the index `builds_unlisted`.
+// The condition of the index `builds_unlisted`.
 const isUnlisted = sql.raw(
   "status = 'finished' AND retired_at IS NULL AND expired_at IS NULL AND has_listed_packages = 0",
 );
@@ -25,7 +25,7 @@ export const listUnlistedImages = (
       WHERE ${isUnlisted} AND id > ${after} ORDER BY id LIMIT ${limit}) AS b
     CROSS JOIN appliances ON appliances.id = b.appliance_id ORDER BY b.id`);
 
-/** Lists the packages of an image, unless it is gone. Repeating it changes nothing. */
+/** Stores the package list of an image, unless the image is gone. Repeating it changes nothing. */
 export async function saveImagePackages(
   db: Database,
   { id, baseSystem }: { id: number; baseSystem: string },
@@ -39,7 +39,7 @@ export async function saveImagePackages(
   ]);
 }
 
-/** The ids of these versions in their order. Stores those that are new. */
+/** Stores the versions that are new. Returns the ids of all of them, in their order. */
 async function idsOf(db: Database, baseSystem: string, packages: readonly ListedPackage[]): Promise<number[]> {
   const given = JSON.stringify(packages);
   const listed = {
@@ -78,7 +78,7 @@ export function idsIn(distances: readonly number[]): number[] {
 /** The most versions of a package, in all base systems, that one query covers. */
 const maxVersions = 5000;
 
-/** The versions of a package that any image has, or has had. */
+/** The versions of a package that any image has or has had. */
 export const listPackageVersions = (
   db: Database,
   by: { name: string } | { source: string },
@@ -96,7 +96,7 @@ export interface ImageWith extends ListedImage {
 
 interface Wanted {
   accountId: number;
-  /** The only appliance to look at; null for all of the account. */
+  /** The only appliance to search; null for all appliances of the account. */
   only: number | null;
   packageIds: readonly number[];
   before: number | undefined;

@@ -16,7 +16,7 @@ export async function findUpdates(blobs: R2Bucket, uid: string): Promise<ImageUp
   return blob ? ImageUpdates.safeParse(await blob.json()).data : undefined;
 }
 
-/** Stores the list of a comparison. Its counts come second. */
+/** Stores the list of a comparison. Its counts are stored after it. */
 export async function putUpdates(blobs: R2Bucket, uid: string, found: ImageUpdates): Promise<void> {
   await blobs.put(updatesKey(uid), JSON.stringify(found), { httpMetadata: { contentType: "application/json" } });
 }
@@ -58,8 +58,8 @@ interface Decision {
 }
 
 /**
- * Records that it was decided whether to announce something about an image, and the announcement: it waits in the
- * outbox. If another run has announced something in the meantime, nothing is written.
+ * Records that a decision about announcing something was made for an image, and stores the announcement in the outbox.
+ * If another run has announced something in the meantime, nothing is written.
  */
 export async function saveDecision(
   db: Database,

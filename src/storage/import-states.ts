@@ -6,7 +6,7 @@ import { keptState } from "./repository-states.ts";
 import { repositories } from "./schema.ts";
 
 /**
- * Marks the beginning of an import, and returns the repository, which this import will replace. From now on no import that began
+ * Marks the beginning of an import, and returns the repository as it was before. From now on, no import that began
  * earlier can change it.
  */
 export async function beginImport(
@@ -34,7 +34,7 @@ export async function noteProgress(
 /** The columns that the end of every import sets. */
 const ended = { importProgress: null };
 
-/** The facts that an import found out. */
+/** The facts that an import has determined. */
 export type ImportResult = Pick<
   StoredRepository,
   | "type"
@@ -51,7 +51,10 @@ export type ImportResult = Pick<
   | "indexTag"
 >;
 
-/** Shows the new revision, unless a later import has begun or the contents were removed. Returns whether it did. */
+/**
+ * Shows the new revision, unless a later import has begun or the contents were removed. Returns whether it is now
+ * shown.
+ */
 export async function switchRevision(
   db: Database,
   id: number,
@@ -72,7 +75,7 @@ export async function switchRevision(
   return switched.length > 0;
 }
 
-/** Records that the index has not changed since the last good import. It may have a new signature. */
+/** Records that the index has not changed since the last good import. Its signature may be new. */
 export async function confirmRevision(
   db: Database,
   id: number,

@@ -7,10 +7,10 @@ export type ImportTurn = typeof importTurns.$inferSelect;
 
 const waiting = { sentAt: null, leaseEndsAt: null };
 
-/** A queue of an account's imports. One at a time is sent. */
+/** A queue of an account's imports. Only one of them at a time has its message sent. */
 export type ImportQueue = Pick<ImportTurn, "accountId" | "patience">;
 
-/** Adds imports to the queue of their account. One that already waits keeps its place. */
+/** Adds imports to the queue of their account. An import that is already waiting keeps its place. */
 export async function askForImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<ImportQueue[]> {
   const quick = importTurns.patience.enumValues[0];
   return insertFrom(
@@ -32,7 +32,9 @@ export async function askForImports(db: Database, repositoryIds: readonly number
     .returning({ accountId: importTurns.accountId, patience: importTurns.patience });
 }
 
-/** Starts the turn of the next import of a queue, unless another import has it. Returns the repository. */
+/**
+ * Starts the turn of the next import of a queue, unless another import has the turn. Returns the import's repository.
+ */
 export async function acquireSlot(db: Database, queue: ImportQueue, now: Date): Promise<number | undefined> {
   const isQueued = sql`account_id = ${queue.accountId} AND patience = ${queue.patience}`;
   const [taken] = await db
@@ -47,7 +49,9 @@ export async function acquireSlot(db: Database, queue: ImportQueue, now: Date): 
   return taken?.repositoryId;
 }
 
-/** Counts a try, and takes the lease. `busy` if another consumer has it; undefined if the import is in no queue. */
+/**
+ * Counts a try and takes the lease. `busy` if another consumer has the lease; undefined if the import is in no queue.
+ */
 export async function beginTry(
   db: Database,
   repositoryId: number,
@@ -63,8 +67,8 @@ export async function beginTry(
 }
 
 /**
- * A consumer's lease on a turn, identified by its end, because another consumer's lease ends later. It has several
- * possible ends while it is unknown which renewal has arrived.
+ * A consumer's lease on a turn. Its end identifies it, because another consumer's lease ends later. It has several
+ * possible ends while it is unknown which renewal took effect.
  */
 export interface ImportLease {
   repositoryId: number;
@@ -84,19 +88,19 @@ export async function renewTry(db: Database, lease: ImportLease, leaseEndsAt: Da
   return renewed.length > 0;
 }
 
-/** Records that a try failed. Its message is delivered again, so the turn stays. */
+/** Records that a try failed. Its message is delivered again, so the import keeps its turn. */
 export const endTry = (db: Database, lease: ImportLease) =>
   db.update(importTurns).set({ leaseEndsAt: null }).where(isHeld(lease));
 
 /**
- * Ends the turn of an import that began at that moment, unless the consumer has lost its lease. If it was requested again since, it
- * goes to the end of the queue.
+ * Ends the turn of an import that began at that moment, unless the consumer has lost its lease. If the import was
+ * requested again since, it goes to the end of the queue.
  */
 export async function endTurn(db: Database, lease: ImportLease, begunAt: Date): Promise<void> {
   await endTurnWhere(db, isHeld(lease), begunAt);
 }
 
-/** Ends a turn that no consumer holds now. */
+/** Ends a turn that no consumer holds. */
 export async function endLostTurn(db: Database, repositoryId: number, now: Date): Promise<void> {
   const isFree = or(isNull(importTurns.leaseEndsAt), lte(importTurns.leaseEndsAt, now));
   await endTurnWhere(db, and(eq(importTurns.repositoryId, repositoryId), isFree), now);
@@ -119,11 +123,11 @@ export const moveToPatient = (db: Database, lease: ImportLease) =>
     .set({ patience: "patient", ...waiting, tries: 0 })
     .where(isHeld(lease));
 
-/** Makes an import wait again: its message was not sent. */
+/** Makes an import wait again, because its message was not sent. */
 export const releaseSlot = (db: Database, repositoryId: number) =>
   db.update(importTurns).set(waiting).where(eq(importTurns.repositoryId, repositoryId));
 
-/** Makes imports wait again if their consumer died, or if their message was sent before that moment and did not arrive. */
+/** Makes imports wait again whose consumer died, or whose message was sent before that moment and never arrived. */
 export const releaseLostSlots = (db: Database, { now, sentBefore }: { now: Date; sentBefore: Date }) =>
   db.batch([
     db.update(importTurns).set(waiting).where(lt(importTurns.leaseEndsAt, now)),
@@ -133,11 +137,11 @@ export const releaseLostSlots = (db: Database, { now, sentBefore }: { now: Date;
       .where(and(lt(importTurns.sentAt, sentBefore), isNull(importTurns.leaseEndsAt))),
   ]);
 
-/** Makes all imports wait again: no message and no consumer is left. */
+/** Makes all imports wait again, because no message and no consumer is left. */
 export const giveAllTurnsBack = (db: Database) =>
   db.update(importTurns).set(waiting).where(isNotNull(importTurns.sentAt));
 
-/** Queues in which an import waits and none has its turn. */
+/** Queues in which an import is waiting and none has the turn. */
 export const listQueues = (db: Database, limit: number): Promise<ImportQueue[]> =>
   db
     .selectDistinct({ accountId: importTurns.accountId, patience: importTurns.patience })

@@ -36,8 +36,8 @@ export async function finishContents(db: Database, id: string, facts: ImportFact
 }
 
 /**
- * Removes an import with its packages, unless a repository shows it, and returns whether it did. The sweep removes the
- * parts, which may still be in use. From the first statement on, no repository can begin to show the import.
+ * Removes an import with its packages, unless a repository shows it. Returns whether it was removed. The sweep removes
+ * the parts, which may still be in use. From the first statement on, no repository can begin to show the import.
  */
 export async function releaseImport(db: Database, id: string): Promise<boolean> {
   const [released] = await db
@@ -51,7 +51,7 @@ export async function releaseImport(db: Database, id: string): Promise<boolean> 
   return true;
 }
 
-/** The next imports after an id that began before that moment and that no repository shows. */
+/** The next imports after an id that began before that moment and are shown by no repository. */
 export async function listUnusedAfter(
   db: Database,
   { id, before, limit }: { id: string; before: Date; limit: number },
@@ -66,7 +66,10 @@ export async function listUnusedAfter(
   return { unused, next: page.length === limit ? page.at(-1)?.id : undefined };
 }
 
-/** Returns the given ids whose .solv files are needed: of imports that exist, and of earlier states of repositories. */
+/**
+ * Returns those of the ids whose .solv files are needed, because the import exists or belongs to an earlier state of a
+ * repository.
+ */
 export async function listImports(db: Database, ids: string[]): Promise<Set<string>> {
   const given = fromJson(ids);
   const rows = await db

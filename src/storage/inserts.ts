@@ -7,13 +7,13 @@ type NewRow<Table extends SQLiteTable> = {
   [Name in keyof Table["$inferInsert"]]: Table["$inferInsert"][Name] | SQL;
 };
 
-/** Inserts a row if `when` holds, in one statement, so that two simultaneous requests cannot both pass a check. */
+/** Inserts a row if `when` is true, in one statement, so that two simultaneous requests cannot both pass a check. */
 export const insertWhere = <Table extends SQLiteTable>(db: Database, table: Table, row: NewRow<Table>, when: SQL) =>
   insertFrom(db, table, row, sql`WHERE ${when}`);
 
 /**
- * Inserts a row for each one that `from`, `FROM … WHERE …`, finds. Expressions in the row can use its columns; values and defaults
- * are the same for all rows.
+ * Inserts a row for each row that `from` (`FROM … WHERE …`) finds. SQL expressions in `row` can use its columns. Other
+ * values and defaults are the same for all rows.
  */
 export function insertFrom<Table extends SQLiteTable>(db: Database, table: Table, row: NewRow<Table>, from: SQL) {
   const given = new Map<string, unknown>(Object.entries(row));

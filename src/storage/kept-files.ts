@@ -11,8 +11,8 @@ import { overlayFiles } from "./schema.ts";
 export type KeptFile = Omit<NewOverlayFile, "applianceId" | "createdAt">;
 
 /**
- * Adds files to an appliance and replaces those at the same paths: all of them, or none. Undefined if the quota is
- * exceeded, the account has too many files, or the appliance is gone.
+ * Adds files to an appliance, replacing those at the same paths. Either all files are added or none. Undefined if the
+ * quota is exceeded, the account has too many files, or the appliance is gone.
  */
 export async function saveOverlayFiles(
   db: Database,

@@ -5,9 +5,7 @@ import { lastStatuses } from "./schema.ts";
 
 export type LastStatus = typeof lastStatuses.$inferSelect;
 
-/**
- * Stores the results of examinations. Skips appliances that are gone, and those with the result of a later examination.
- */
+/** Stores the results of examinations. Skips appliances that are gone or have the result of a later examination. */
 export async function saveLastStatuses(db: Database, statuses: readonly LastStatus[]): Promise<void> {
   const rows = statuses.map(({ editedAt, examinedAt, ...status }) => ({
     ...status,

@@ -1,7 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { Database } from "./db.ts";
 
-/** The amounts of an account that are limited, in addition to the bytes of its disk quota. */
+/** The amounts per account that are limited, in addition to the bytes of its disk quota. */
 export interface Counted {
   repositories: number;
   /** Packages in its repositories. */
@@ -11,7 +11,7 @@ export interface Counted {
   configurationBytes: number;
   /** Overlay files of all its appliances. */
   files: number;
-  /** RPMs, Debian packages and archives that it uploaded. */
+  /** RPMs, Debian packages and archives that the account has uploaded. */
   uploadedPackages: number;
   comments: number;
   webhooks: number;
@@ -20,7 +20,9 @@ export interface Counted {
   uploads: number;
 }
 
-/** How many of each an account has, by indexes. Statements that must not exceed a limit use the same expressions. */
+/**
+ * Counts each amount of an account, using indexes. Statements that must not exceed a limit use the same expressions.
+ */
 export const counts = {
   /** Does not count the user repositories: an account has one for each base system. */
   repositories: (accountId: number) =>
@@ -28,7 +30,7 @@ export const counts = {
   packages: (accountId: number) => ofImports(sql`imports.package_count`, accountId),
   repositoryBytes: (accountId: number) => ofImports(sql`imports.bytes`, accountId),
   appliances: (accountId: number) => sql`(SELECT count(*) FROM appliances WHERE account_id = ${accountId})`,
-  /** This index contains the lengths. With a different index, SQLite would read all configurations. */
+  /** This index contains the lengths. With any other index, SQLite would read all configurations. */
   configurationBytes: (accountId: number) =>
     sql`(SELECT coalesce(sum(configuration_bytes), 0) FROM appliances AS one INDEXED BY appliances_configuration_bytes
          WHERE one.account_id = ${accountId})`,
@@ -43,7 +45,7 @@ export const counts = {
     sql`(SELECT count(*) FROM resumable_uploads WHERE account_id = ${accountId} AND finished_at IS NULL)`,
 } satisfies Record<keyof Counted, (accountId: number) => SQL>;
 
-/** Contents that two of its repositories show count twice, because either repository may be deleted first. */
+/** Contents that two repositories of the account show count twice, because either repository may be deleted first. */
 const ofImports = (column: SQL, accountId: number) =>
   sql`(SELECT coalesce(sum(${column}), 0) FROM repositories JOIN imports ON imports.id = repositories.import_id
        WHERE account_id = ${accountId})`;

@@ -1,6 +1,6 @@
 import { logFileKey } from "./blobs.ts";
 
-/** The signed checkpoint in R2, and its etag there. */
+/** The signed checkpoint in R2, and its etag. */
 export interface StoredCheckpoint {
   note: string;
   etag: string;
@@ -17,7 +17,7 @@ export async function findCheckpoint(
   return blob ? { note: await blob.text(), etag: blob.etag } : undefined;
 }
 
-/** Replaces the checkpoint that was read, or writes the first one. False if another one was written since. */
+/** Replaces the checkpoint that was read, or writes the first one. False if another one has been written since. */
 export async function replaceCheckpoint(
   blobs: R2Bucket,
   note: string,
@@ -28,12 +28,12 @@ export async function replaceCheckpoint(
   return (await blobs.put(logFileKey(which), note, { onlyIf })) !== null;
 }
 
-/** Writing the same tile again is harmless: its bytes follow from the entries. */
+/** Writes a tile. Repeating it is harmless, because the entries determine its bytes. */
 export async function putTile(blobs: R2Bucket, path: string, bytes: Uint8Array): Promise<void> {
   await blobs.put(logFileKey(path), bytes);
 }
 
-/** Fails for a tile that the log must have, and does not. */
+/** Reads a tile. Fails if the log lacks it. */
 export async function readTile(blobs: R2Bucket, path: string): Promise<Uint8Array> {
   const tile = await findTile(blobs, path);
   if (!tile) throw new Error(`the public log has no ${path}`);

@@ -3,7 +3,7 @@ import { usedBytesOf } from "./accounts.ts";
 import { fromJson, type Database } from "./db.ts";
 import { choreRuns } from "./schema.ts";
 
-/** The present number of each. */
+/** The current amounts. */
 export interface Amounts {
   queuedBuilds: number;
   runningBuilds: number;
@@ -16,7 +16,7 @@ export interface Amounts {
   failedImports: number;
 }
 
-/** Reads only rows of unfinished work, by their indexes. */
+/** Reads the current amounts. Uses indexes, and reads only rows of unfinished work. */
 export const readAmounts = (db: Database): Promise<Amounts> =>
   db.get<Amounts>(sql`SELECT
     (SELECT count(*) FROM builds WHERE status = 'queued') AS queuedBuilds,
@@ -29,7 +29,7 @@ export const readAmounts = (db: Database): Promise<Amounts> =>
     (SELECT count(*) FROM import_turns WHERE sent_at IS NOT NULL) AS sentImports,
     (SELECT count(*) FROM repositories WHERE import_state = 'failed') AS failedImports`);
 
-/** Ids of agents that have a build or a testdrive. */
+/** Ids of the agents that have a build or a testdrive now. */
 export async function listBusyAgents(db: Database): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`
     SELECT agent_id AS id FROM builds WHERE status = 'running' AND agent_id IS NOT NULL

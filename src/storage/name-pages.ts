@@ -20,7 +20,7 @@ export async function saveNamePages(db: Database, importId: string): Promise<voi
   }
 }
 
-/** The last name of the pages after a name; null if there are none. */
+/** The last name in the pages after a given name; null if there are none. */
 async function lastPaged(db: Database, { importId, after }: { importId: string; after: string }) {
   const [found] = await db.all<{ last: string | null }>(sql`
     SELECT max(last) AS last FROM name_pages WHERE import_id = ${importId} AND first > ${after}`);
@@ -40,9 +40,9 @@ interface ShortSearch {
 }
 
 /**
- * Ids of packages, among them each repository's first ones whose name contains the needle: those that begin with it,
- * found by the index of names, and if these are too few, others, found by the pages. Includes all patterns. Each import
- * has its own statement, which reads in the order of the names and stops at the limit.
+ * Ids of packages whose names match. They include each repository's first packages whose names contain the needle:
+ * those that begin with it, found by the index of names, and if these are too few, others, found by the pages. All
+ * patterns are included. Each import has its own statement, which reads names in order and stops at the limit.
  */
 export async function listByShortName(
   db: Database,
@@ -56,7 +56,10 @@ export async function listByShortName(
   return [...found.values()].flat();
 }
 
-/** By import: names as listByShortName finds them, in lower case. The packages may be for any architecture. */
+/**
+ * For each import, the names that match as in `listByShortName`, in lower case. The packages may be for any
+ * architecture.
+ */
 export function listShortNames(
   db: Database,
   { repositoryIds, ...search }: Omit<ShortSearch, "arches">,
@@ -104,7 +107,7 @@ function inImport(importId: string, { column, fits, needle, limit }: ImportSearc
     SELECT found FROM beginning UNION ALL SELECT found FROM holding`;
 }
 
-/** All upper and lower case spellings of a text: names may begin with any of them. */
+/** All spellings of a text in upper and lower case: names may begin with any of them. */
 const writings = (needle: string): string[] =>
   [...needle].reduce<string[]>(
     (begun, letter) => begun.flatMap((text) => [...new Set([letter, upper(letter)])].map((each) => text + each)),

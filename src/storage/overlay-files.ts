@@ -12,7 +12,7 @@ export type OverlayFile = typeof overlayFiles.$inferSelect;
 export type NewOverlayFile = Omit<typeof overlayFiles.$inferInsert, "id">;
 export type FileContent = Pick<OverlayFile, "blobId" | "size" | "md5" | "sha256">;
 
-/** The writing account, and how much it may store. */
+/** The account that writes, and its quota. */
 export interface Writer {
   accountId: number;
   quotaBytes: number;
@@ -26,7 +26,7 @@ export const listOverlayFiles = (db: Database, applianceId: number) =>
 export const findAnyOverlayFile = (db: Database, id: number): Promise<OverlayFile | undefined> =>
   db.query.overlayFiles.findFirst({ where: eq(overlayFiles.id, id) });
 
-/** The overlay file that a request has added. */
+/** The overlay file that was added by a request. */
 export const findOverlayFileOfRequest = (db: Database, requestId: string): Promise<OverlayFile | undefined> =>
   db.query.overlayFiles.findFirst({ where: eq(overlayFiles.requestId, requestId) });
 
@@ -122,7 +122,7 @@ export const copiedFile = {
   createdAt: sql`created_at`,
 };
 
-/** The same columns from a JSON object with these names. */
+/** The same columns, read from a JSON object with these names. */
 export const fileInJson = {
   fileName: sql`value ->> 'fileName'`,
   path: sql`value ->> 'path'`,
@@ -139,7 +139,7 @@ export const fileInJson = {
 const ownedBy = (accountId: number): SQL =>
   sql`overlay_files.appliance_id IN (SELECT id FROM appliances WHERE account_id = ${accountId})`;
 
-/** Releases the contents of these files. They are deleted unless another row names them. */
+/** Releases the contents of these files. The sweep deletes them unless another row names them. */
 export const released = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`blob_id`, from: sql`FROM overlay_files WHERE ${which}` });
 

@@ -6,10 +6,10 @@ import type { FoundPackage, PackageSearch } from "./packages.ts";
 import type { Repository } from "./repositories.ts";
 import { StatementSize } from "./statement-size.ts";
 
-/** How many packages one statement reads. Together they take a third of a second for a large distribution. */
+/** How many packages one statement reads. For a large distribution, all of them together take a third of a second. */
 const read = new StatementSize({ first: 1000, least: 200, most: 50_000, targetMs: 5 });
 
-/** A package that contains the text, or the last one that a statement has read. */
+/** A package that contains the text, or the last package that a statement has read. */
 interface ReadPackage {
   id: number;
   name: string;
@@ -21,7 +21,7 @@ interface Candidate {
   id: number;
   name: string;
   rank: number;
-  /** The first repository that shows it. */
+  /** The first repository that shows the package. */
   repositoryId: number;
 }
 
@@ -30,8 +30,9 @@ interface TextSearch extends Omit<PackageSearch, "repositoryIds"> {
 }
 
 /**
- * Packages and patterns with the text in their name, summary or description, in any case; in the order of searchPackages.
- * No index contains descriptions, so this reads all packages, in parts. Between them it rests.
+ * Packages and patterns with the text in their name, summary or description, ignoring case, in the order of
+ * searchPackages. No index contains descriptions, so this reads all packages in several statements, and rests between
+ * them.
  */
 export async function searchTexts(db: Database, { arches, q, limit, ...of }: TextSearch): Promise<FoundPackage[]> {
   const needle = q.toLowerCase();

@@ -15,7 +15,7 @@ export interface FoundPackage {
   version: string;
   release: string;
   arch: string;
-  /** Type and value are empty if there is no file, only a pattern. */
+  /** Type and value are empty for a pattern without a file. */
   checksumType: string;
   checksum: string;
   /** The pattern that the package represents; null or empty if none. */
@@ -23,13 +23,16 @@ export interface FoundPackage {
 }
 
 /**
- * How many bytes of JSON one statement adds, and how many rows one removes. Each row also costs a few writes in the
- * index of trigrams.
+ * How many bytes of JSON one statement adds, and how many rows one statement removes. Each row also costs a few writes
+ * in the trigram index.
  */
 const added = new StatementSize({ first: 64_000, least: 16_000, most: 900_000 });
 const removed = new StatementSize({ first: 200, least: 50, most: 5000 });
 
-/** Adds packages of an import, and returns their bytes. Searches find them only when a repository shows that import. */
+/**
+ * Adds packages of an import, and returns their size in bytes. Searches find them only when a repository shows that
+ * import.
+ */
 export async function savePackages(db: Database, importId: string, rows: Iterable<SearchRow>): Promise<number> {
   let bytes = 0;
   for (const batch of jsonBatches(rows, () => added.size)) {
@@ -53,7 +56,7 @@ export async function deletePackages(db: Database, importId: string): Promise<vo
   for (;;) {
     const { meta } = await db.run(sql`
       DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE import_id = ${importId} LIMIT ${removed.size})`);
-    // The changes of the triggers count too, so this only shows whether there were any.
+    // The count includes the changes of triggers, so it only shows whether there were any.
     if (meta.changes === 0) break;
     removed.learn(removed.size, meta.duration);
     await rest();
@@ -63,13 +66,16 @@ export async function deletePackages(db: Database, importId: string): Promise<vo
 
 export interface PackageSearch {
   repositoryIds: readonly number[];
-  /** Architectures as packages name them. Packages of other architectures are omitted. */
+  /** Architectures as packages name them. Packages of other architectures are left out. */
   arches: readonly string[];
   q: string;
   limit: number;
 }
 
-/** Packages and patterns whose name contains the text, in any case; exact names first, then those that begin with it. */
+/**
+ * Packages and patterns whose name contains the text, ignoring case. Exact matches come first, then names that begin
+ * with it.
+ */
 export async function searchPackages(
   db: Database,
   { repositoryIds, arches, q, limit }: PackageSearch,
@@ -100,7 +106,7 @@ export interface IndexedPackage {
   pattern: string;
 }
 
-/** Packages of an import in the order of name and id, after a given one. No text contains a line break. */
+/** Packages of an import in the order of name and id, after a given one. None of their texts contains a line break. */
 export const listForNameIndex = (
   db: Database,
   { importId, after, limit }: { importId: string; after: Pick<IndexedPackage, "name" | "id">; limit: number },
@@ -128,7 +134,7 @@ export async function describePackages(db: Database, ids: readonly number[]): Pr
   return new Map(rows.map(({ id, ...details }) => [id, details]));
 }
 
-/** The facts about a package that the choice between its versions needs. */
+/** The facts about a package that are needed to choose between its versions. */
 export interface PackageVersion extends PackageDetails {
   repositoryId: number;
   name: string;
@@ -140,7 +146,7 @@ export interface PackageVersion extends PackageDetails {
   pattern: string | null;
 }
 
-/** An account's own repository may have very many versions of one name. */
+/** The most versions that are read: an account's own repository may have very many versions of one name. */
 export const maxVersions = 5000;
 
 /** All packages with these names. */
@@ -190,7 +196,7 @@ async function namesByTrigrams(
   return new Map([...byRepository].map(([id, found]) => [id, found.map(({ name }) => name)]));
 }
 
-/** For one or two characters, which have no trigrams. */
+/** Searches for one or two characters, which have no trigrams. */
 async function namesByPages(db: Database, search: NameSearch): Promise<Map<number, string[]>> {
   const byImport = await listShortNames(db, search);
   const shown = await db.all<{ id: number; importId: string }>(sql`
@@ -203,7 +209,7 @@ async function namesByPages(db: Database, search: NameSearch): Promise<Map<numbe
   );
 }
 
-/** Exact names first, then those that begin with the text: as `rank` orders them. */
+/** Exact names first, then names that begin with the text, in the order of `rank`. */
 function bestNames(names: readonly string[], { needle, limit }: NameSearch): string[] {
   const rankOf = (name: string) => (name === needle ? 0 : name.startsWith(needle) ? 1 : 2);
   const inOrder = (one: string, other: string) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1);
@@ -215,8 +221,8 @@ const maxSimilar = 300;
 const maxPatterns = 2000;
 
 /**
- * Names of packages that contain one of the pieces. It reads the pages of names (`saveNamePages`) of these repositories
- * only: the index of trigrams contains the packages of all accounts.
+ * Names of packages that contain one of the pieces. It reads only the name pages (`saveNamePages`) of these
+ * repositories, because the trigram index contains the packages of all accounts.
  */
 export async function similarNames(
   db: Database,
@@ -242,7 +248,7 @@ export async function listPatterns(db: Database, repositoryIds: readonly number[
   return rows.map(({ pattern }) => pattern);
 }
 
-/** A superset of the matches that come first, by indexes. */
+/** A superset of the best matches, found with indexes. */
 async function candidates(
   db: Database,
   { needle, ...search }: Pick<PackageSearch, "repositoryIds" | "arches" | "limit"> & { needle: string },
@@ -258,8 +264,8 @@ const hasTrigram = (needle: string): boolean => [...needle].length >= 3;
 const maxCharacters = 12;
 
 /**
- * A superset of the matches: `_` and `%` are not escaped, because LIKE with ESCAPE does not use the index of trigrams.
- * Of a long text, only the beginning is used.
+ * A superset of the matches: `_` and `%` are not escaped, because LIKE with ESCAPE does not use the trigram index. Only
+ * the beginning of a long text is used.
  */
 function byTrigrams(repositoryIds: readonly number[], needle: string): SQL {
   return sql`p.id IN (

@@ -1,8 +1,8 @@
-/** R2 requires that all parts but the last have one size, at least 5 MiB. */
+/** R2 requires that all parts except the last have the same size, at least 5 MiB. */
 export const partBytes = 8 * 2 ** 20;
 
 /**
- * The bytes of one part while they arrive. It is the same buffer for all parts: a new one for each would take memory
+ * The bytes of one part while they arrive. All parts share one buffer, because a new buffer for each would hold memory
  * until the garbage collector runs.
  */
 export class PartBuffer {

@@ -43,7 +43,7 @@ export async function savePicture(
   const column = kind === "logo" ? appliances.logoBlob : appliances.backgroundBlob;
   const used = usedBytesOf(accountId, kind === "logo" ? { withoutLogoOf: id } : { withoutBackgroundOf: id });
   const owned = sql`id = ${id} AND account_id = ${accountId}`;
-  // The picture's size is written only if the quota allows it, and the other statements check for that row.
+  // The picture's size is written only if the quota has room, and the other statements check for that row.
   const accepted = sql`${owned} AND EXISTS (SELECT 1 FROM picture_sizes WHERE blob_id = ${blobId})`;
   const [, , saved] = await db.batch([
     insertFrom(

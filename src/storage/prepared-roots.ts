@@ -4,7 +4,7 @@ import { preparedRoots } from "./schema.ts";
 
 export type PreparedRoot = typeof preparedRoots.$inferSelect;
 
-/** Saves a prepared root. It replaces the one before, whose blob no row names now. */
+/** Saves a prepared root. It replaces the previous one, whose blob then belongs to no row. */
 export async function savePreparedRoot(db: Database, root: PreparedRoot): Promise<void> {
   const { applianceId: _, key: __, ...set } = root;
   const target = [preparedRoots.applianceId, preparedRoots.key];
@@ -25,7 +25,7 @@ export async function listPreparedBlobs(db: Database, buildUids: string[]): Prom
   return new Set(rows.map(({ blobKey }) => blobKey));
 }
 
-/** Deletes the roots from before that moment, and those whose build is gone; returns the keys of their blobs. */
+/** Deletes the roots from before that moment and those whose build is gone. Returns the keys of their blobs. */
 export async function deletePreparedBefore(db: Database, before: Date): Promise<string[]> {
   const gone = await db
     .delete(preparedRoots)

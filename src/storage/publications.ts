@@ -23,7 +23,7 @@ export async function isPublished(db: Database, applianceId: number, version?: s
   return rows.length > 0;
 }
 
-/** The given published version, or else the one that was published last. */
+/** The given published version, or the one that was published last. */
 export const findPublication = (
   db: Database,
   applianceId: number,
@@ -43,7 +43,7 @@ export async function findPublisher(db: Database, applianceId: number, version: 
   return found?.accountId;
 }
 
-/** The published versions of an appliance, in no order. */
+/** The published versions of an appliance, in any order. */
 export async function listPublishedVersions(db: Database, applianceId: number): Promise<string[]> {
   const rows = await publishedVersions(db, applianceId);
   return rows.map(({ version }) => version);
@@ -54,9 +54,9 @@ export const publishedVersions = (db: Database, applianceId: number) =>
   db.select({ version: publications.version }).from(publications).where(eq(publications.applianceId, applianceId));
 
 /**
- * Publishes a version with all of its images and its appliance's present overlay files, and moves these channels to it.
- * The announcement waits in the outbox. Undefined if the version is already published, has no image or is being built, or if its appliance is gone;
- * then nothing was written.
+ * Publishes a version with all of its images and its appliance's current overlay files, and moves these channels to it.
+ * The announcement waits in the outbox. Undefined if the version is already published, has no image or is being built,
+ * or if its appliance is gone; then nothing was written.
  */
 export async function addPublication(
   db: Database,
@@ -102,7 +102,7 @@ export async function addPublication(
   return publication && event && { publication, event };
 }
 
-/** The publication that a request has created. */
+/** The publication that was created by a request. */
 export const findPublicationByUuid = (db: Database, uuid: string): Promise<Publication | undefined> =>
   db.query.publications.findFirst({ where: eq(publications.uuid, uuid) });
 
@@ -120,7 +120,7 @@ export async function saveReleaseNotes(
   return changed;
 }
 
-/** Removes a version from the gallery and releases the blobs that it named. False if it is not published. */
+/** Removes a version from the gallery and releases the blobs that it named. False if the version is not published. */
 export async function deletePublication(db: Database, applianceId: number, version: string): Promise<boolean> {
   const gone = sql`(SELECT id FROM publications WHERE appliance_id = ${applianceId} AND version = ${version})`;
   const [, , , deleted] = await db.batch([

@@ -2,7 +2,10 @@ import { asc, desc, eq } from "drizzle-orm";
 import type { Database } from "./db.ts";
 import { channelVersions, publications } from "./schema.ts";
 
-/** The name and the publisher of a published appliance, and when it was first published. Undefined if it is not. */
+/**
+ * The name and the publisher of a published appliance, and the time of its first publication. Undefined if it is not
+ * published.
+ */
 export async function findFirstPublished(db: Database, applianceId: number) {
   const [found] = await db
     .select({ name: publications.name, publisher: publications.publisher, publishedAt: publications.publishedAt })
@@ -13,7 +16,7 @@ export async function findFirstPublished(db: Database, applianceId: number) {
   return found;
 }
 
-/** The versions that were published last. Does not read the large rows. */
+/** The latest published versions. Does not read the large rows. */
 export const listPublished = (db: Database, applianceId: number, limit: number) =>
   db
     .select({ version: publications.version, publishedAt: publications.publishedAt })

@@ -6,10 +6,10 @@ import { fromJson, type Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { builds } from "./schema.ts";
 
-/** How many rebuilds of a build are kept, with the newest. */
+/** How many rebuilds of a build are kept, including the newest. */
 const kept = 5;
 
-/** `retired_at` of a rebuild that is kept: the last moment that there is. The sweep removes those with an earlier one. */
+/** `retired_at` of a rebuild that is kept: the latest possible time. The sweep removes rebuilds with an earlier one. */
 const never = 8_640_000_000_000_000;
 
 // Literals, as in the partial indexes: SQLite does not use such an index for a bound parameter.
@@ -17,8 +17,8 @@ const isRebuild = sql.raw("rebuild_of IS NOT NULL");
 const isKept = sql.raw(`retired_at = ${never}`);
 
 /**
- * Adds a rebuild of a build whose image is stored, and gives up the oldest ones of that build. Undefined if the build has
- * no image, if there is no slot, or if a rebuild of it waits or runs.
+ * Adds a rebuild of a build whose image is stored, and retires the oldest rebuilds of that build. Undefined if the
+ * build has no image, if there is no free slot, or if another rebuild of it is queued or running.
  */
 export async function addRebuild(
   db: Database,
@@ -52,11 +52,11 @@ export const listRebuilds = (db: Database, buildIds: readonly number[]): Promise
     orderBy: desc(builds.id),
   });
 
-/** The rebuild of a build that waits or runs. */
+/** The queued or running rebuild of a build. */
 export const findUnfinishedRebuild = (db: Database, buildId: number): Promise<Build | undefined> =>
   db.query.builds.findFirst({ where: and(eq(builds.rebuildOf, buildId), isRebuild, isTaken) });
 
-/** The rebuilds of an appliance's builds that wait or run. */
+/** The queued or running rebuilds of an appliance's builds. */
 export const listRunningRebuilds = (db: Database, accountId: number, applianceId: number): Promise<Build[]> =>
   db.query.builds.findMany({
     where: and(eq(builds.accountId, accountId), isTaken, isRebuild, eq(builds.applianceId, applianceId)),
@@ -67,7 +67,7 @@ export type RebuildResult = Pick<Build, "builder" | "builtIn" | "steps" | "rebui
   completedAt: Date;
 };
 
-/** Records what a rebuild has found. Repeating it is safe. */
+/** Records the result of a rebuild. Repeating it is safe. */
 export async function saveRebuilt(db: Database, uid: string, result: RebuildResult): Promise<void> {
   await db.batch([
     counted(db, { name: "builds_ended", label: "finished ", at: result.completedAt, when: rowOf(uid, isTaken) }),

@@ -4,8 +4,8 @@ import { fromNewRow, insertFrom } from "./inserts.ts";
 import { releasedBlobs } from "./schema.ts";
 
 /**
- * Notes when rows released blobs, in the batch that changes those rows. The sweep deletes the blobs after an hour,
- * unless another row names them. `from` finds the blobs, in the column `blobId`.
+ * Notes when rows released blobs, in the batch that changes those rows. An hour later, the sweep deletes the blobs
+ * unless another row names them. `from` finds the blobs, and `blobId` is their column.
  */
 export const releaseBlobs = (db: Database, { blobId, from }: { blobId: SQL; from: SQL }, releasedAt = new Date()) =>
   insertFrom(db, releasedBlobs, { blobId, releasedAt }, from).onConflictDoUpdate({

@@ -14,13 +14,13 @@ const { signingKeys, ...withoutKeys } = getTableColumns(repositories);
 /** The columns of a `Repository`. */
 export const repositoryColumns = withoutKeys;
 
-/** A repository's name in KIWI and the solver. */
+/** A repository's name in KIWI and in the solver. */
 export const aliasOf = (repositoryId: number): string => `repo-${repositoryId}`;
 
 export const findRepository = (db: Database, id: number): Promise<StoredRepository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.id, id) });
 
-/** The repositories as they are stored now, in the given order, without those that no longer exist. */
+/** The repositories as they are stored now, in the given order. Those that no longer exist are left out. */
 export async function rereadRepositories(
   db: Database,
   known: readonly Pick<Repository, "id">[],
@@ -30,7 +30,7 @@ export async function rereadRepositories(
   return rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
 }
 
-/** Adds to repositories their signing keys. Deleted repositories have none. */
+/** Adds the signing keys to repositories. Deleted repositories have none. */
 export async function withSigningKeys<One extends Pick<Repository, "id">>(
   db: Database,
   known: readonly One[],
@@ -70,7 +70,7 @@ export const listVisibleRepositories = (
     orderBy: asc(repositories.id),
   });
 
-/** Repositories of accounts whose last check failed, with the names of their accounts. */
+/** Repositories of accounts whose last check failed, each with the name of its account. */
 export const listFailing = (db: Database, limit: number): Promise<(StoredRepository & { username: string })[]> =>
   db
     .select({ ...getTableColumns(repositories), username: accounts.username })
@@ -80,7 +80,7 @@ export const listFailing = (db: Database, limit: number): Promise<(StoredReposit
     .orderBy(asc(repositories.id))
     .limit(limit);
 
-/** The repository made of the account's uploads for a base system. */
+/** The repository made from the account's uploads for a base system. */
 export const findUserRepository = (
   db: Database,
   accountId: number,
@@ -94,7 +94,7 @@ export const findUserRepository = (
     ),
   });
 
-/** The repository that a request has created. */
+/** The repository that was created by a request. */
 export const findRepositoryByUid = (db: Database, uid: string): Promise<StoredRepository | undefined> =>
   db.query.repositories.findFirst({ where: eq(repositories.uid, uid) });
 
@@ -185,9 +185,9 @@ export const listUnimported = (db: Database, catalogues: string[]): Promise<Stor
 export const listByCatalogue = (db: Database, catalogue: string): Promise<StoredRepository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });
 
-/** Repositories on other servers that were not checked since that moment, the oldest check first. */
+/** Repositories on other servers that have not been checked since that moment, starting with the oldest check. */
 export function listUncheckedSince(db: Database, before: Date, limit: number): Promise<StoredRepository[]> {
-  // Not OR, for which SQLite would read the whole index.
+  // Not OR, because SQLite would then read the whole index.
   const due = sql`${checked(sql`IS NULL`)} UNION ALL ${checked(sql`< ${before.getTime()}`)} ORDER BY 2 LIMIT ${limit}`;
   return db.query.repositories.findMany({
     where: sql`${repositories.id} IN (SELECT id FROM (${due}))`,
@@ -212,7 +212,7 @@ export async function markImporting(db: Database, ids: number[]): Promise<void> 
     .where(inArray(repositories.id, fromJson(ids)));
 }
 
-/** Replaces an appliance's list of repositories in one batch by the given ids, in their order. */
+/** Replaces an appliance's list of repositories, in one batch, with the given ids in their order. */
 export async function replaceApplianceRepositories(db: Database, applianceId: number, ids: number[]): Promise<void> {
   await db.batch([
     db.delete(applianceRepositories).where(eq(applianceRepositories.applianceId, applianceId)),
@@ -227,7 +227,7 @@ export async function replaceApplianceRepositories(db: Database, applianceId: nu
   ]);
 }
 
-/** Adds a repository at the end of an appliance's list. If it is already in the list, it keeps its place. */
+/** Adds a repository to the end of an appliance's list. If it is already in the list, it keeps its place. */
 export async function addApplianceRepository(db: Database, applianceId: number, repositoryId: number): Promise<void> {
   await db.batch([
     insertFrom(

@@ -10,8 +10,8 @@ const dayMs = 24 * 60 * 60_000;
 const column = (name: keyof typeof repositories._.columns): SQL => sql`${repositories[name]}`;
 
 /**
- * Stores the contents that a repository of a catalogue shows, if it showed them at midnight: a statement for the batch
- * that replaces it. `when` selects the repository.
+ * Stores the current contents of a catalogue's repository, if the repository showed them at midnight: a statement for
+ * the batch that replaces them. `when` selects the repository.
  */
 export const keptState = (db: Database, { now, when }: { now: Date; when: SQL }) =>
   insertFrom(
@@ -39,7 +39,7 @@ export const listStates = (db: Database, repositoryIds: number[], after: Date): 
     where: and(inArray(repositoryStates.repositoryId, fromJson(repositoryIds)), gt(repositoryStates.replacedAt, after)),
   });
 
-/** Forgets states that were replaced before that moment. The sweep then removes their files. */
+/** Deletes states that were replaced before that moment. The sweep then removes their files. */
 export async function removeStates(db: Database, before: Date): Promise<void> {
   await db.delete(repositoryStates).where(lt(repositoryStates.replacedAt, before));
 }

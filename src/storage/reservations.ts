@@ -7,9 +7,9 @@ import { reservations } from "./schema.ts";
 export type Reservation = typeof reservations.$inferSelect;
 
 /**
- * Reserves room for a blob, in place of its earlier reservation: its `bytes`, or the rest of the quota if that is at
- * least `leastBytes`. Returns the size of the reservation; undefined if less than `leastBytes` is left, and then
- * nothing has changed.
+ * Reserves room for a blob, replacing its earlier reservation: its `bytes`, or the rest of the quota if that is at
+ * least `leastBytes`. Returns the size of the reservation. Undefined if less than `leastBytes` is left; then nothing
+ * has changed.
  */
 export async function reserve(
   db: Database,
@@ -31,7 +31,7 @@ export async function reserve(
   return reserved?.bytes;
 }
 
-/** Ends reservations if `when` holds: a statement for the batch that writes the rows with these blobs. */
+/** Ends reservations if `when` is true: a statement for the batch that writes the rows with these blobs. */
 export const unreserved = (db: Database, blobIds: readonly string[], when: SQL = sql`true`) =>
   db.delete(reservations).where(sql`${inArray(reservations.blobId, fromJson(blobIds))} AND ${when}`);
 

@@ -6,9 +6,9 @@ import { partBytes } from "./part-buffer.ts";
 import type { ResumableUpload, StoredPart } from "./resumable-uploads.ts";
 import { removeUploadBlobs } from "./upload-blobs.ts";
 
-/* A resumable upload in R2: a multipart upload, and the bytes after its last part as a separate object. */
+/* A resumable upload in R2: a multipart upload, and a separate object with the bytes after its last part. */
 
-/** A blob that a row needs is missing, because a restored database can bring back an upload that was removed. */
+/** A blob is missing although a row needs it. A restored database can bring back an upload that was removed. */
 class BlobGone extends Error {}
 
 export const isBlobGone = (error: unknown): boolean => error instanceof BlobGone || isGone(error);
@@ -41,7 +41,7 @@ export async function putUploadPart(
 
 const pieceBytes = 256 * 1024;
 
-/** Sends bytes in pieces: the runtime would copy them as a whole and hold the copy until V8 collects garbage. */
+/** Sends bytes in pieces. Otherwise the runtime would copy all of them and hold the copy until V8 collects garbage. */
 async function inPieces<T>(bytes: Uint8Array, send: (body: ReadableStream) => Promise<T>): Promise<T> {
   const { readable, writable } = new FixedLengthStream(bytes.byteLength);
   const write = async () => {
@@ -67,7 +67,9 @@ export async function completeBlob(
 
 const rangeBytes = 16 * 2 ** 20;
 
-/** The bytes of a completed upload, one range at a time, because during a stream of 2 GiB workerd grows by 100 MiB. */
+/**
+ * The bytes of a completed upload, read one range at a time. Reading 2 GiB as one stream makes workerd grow by 100 MiB.
+ */
 export async function* readBlob(blobs: R2Bucket, upload: ResumableUpload): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < upload.length; offset += rangeBytes) {
     const blob = await blobs.get(keyOf(upload), { range: { offset, length: rangeBytes } });
@@ -80,7 +82,7 @@ export async function* readBlob(blobs: R2Bucket, upload: ResumableUpload): Async
 export const deleteBlob = (blobs: R2Bucket, { applianceId, blobId }: Target): Promise<void> =>
   applianceId === null ? removeUploadBlobs(blobs, blobId) : blobs.delete(contentKey(blobId));
 
-/** How many bytes of the upload are not in a part. */
+/** How many bytes of the upload are in no part yet. */
 export const tailBytes = ({ offset }: Pick<ResumableUpload, "offset">): number => offset % partBytes;
 
 /** The bytes after the last part. */
@@ -105,7 +107,7 @@ export const deleteTail = (blobs: R2Bucket, { blobId, offset }: ResumableUpload)
 export const deleteTails = (blobs: R2Bucket, { blobId }: ResumableUpload): Promise<void> =>
   deleteBlobsBelow(blobs, tailPrefix(blobId));
 
-/** Deletes the parts and the last bytes. An object that a row names stays; the sweep removes others. */
+/** Deletes the parts and the last bytes. An object that a row names stays; the sweep removes the others. */
 export async function discardBlob(blobs: R2Bucket, upload: ResumableUpload): Promise<void> {
   await abortMultipart(blobs, addressOf(upload));
   await deleteTails(blobs, upload);

@@ -28,7 +28,7 @@ export const findResumableUpload = (
 ): Promise<ResumableUpload | undefined> =>
   db.query.resumableUploads.findFirst({ where: and(eq(uploads.id, id), eq(uploads.accountId, accountId)) });
 
-/** The upload that a request has begun. */
+/** The upload that was begun by a request. */
 export const findResumableUploadOfRequest = (db: Database, requestId: string): Promise<ResumableUpload | undefined> =>
   db.query.resumableUploads.findFirst({ where: eq(uploads.requestId, requestId) });
 
@@ -50,7 +50,7 @@ export const listExpiredUploads = (db: Database, now: Date, limit: number): Prom
     limit,
   });
 
-/** The right to write an upload, which only one request can hold. */
+/** The right to write to an upload. Only one request can hold it. */
 export interface Lease {
   leaseId: string;
   leaseEndsAt: Date;
@@ -112,7 +112,7 @@ export const listParts = (db: Database, uploadId: number): Promise<StoredPart[]>
     .where(eq(parts.uploadId, uploadId))
     .orderBy(asc(parts.number));
 
-/** Records that the whole file is stored, and that a row names it. */
+/** Records that the whole file is stored and that a row names it. */
 export async function finishUpload(
   db: Database,
   upload: ResumableUpload,
@@ -129,7 +129,7 @@ export async function deleteResumableUpload(db: Database, id: number): Promise<v
   await db.delete(uploads).where(eq(uploads.id, id));
 }
 
-/** Returns the given blobs that an upload names. */
+/** Returns those of the blobs that an upload names. */
 export async function listBlobsOfUploads(db: Database, blobIds: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{ blobId: string }>(
     sql`SELECT blob_id AS blobId FROM resumable_uploads

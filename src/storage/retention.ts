@@ -14,7 +14,9 @@ export interface ExpiryCursor {
   id: number;
 }
 
-/** Images that finished before a moment, oldest first: those after a position, with whether they must be kept. */
+/**
+ * Images that finished before a moment, oldest first, beginning after a position. Each with whether it must be kept.
+ */
 export const listOldImages = async (
   db: Database,
   { before, after, limit }: { before: Date; after: ExpiryCursor; limit: number },
@@ -35,8 +37,8 @@ export const listOldImages = async (
     .limit(limit);
 
 /**
- * Marks a build as expired: it no longer has an image, a file store or a delta. False if something needs the image now, or the
- * build no longer exists.
+ * Marks a build as expired: it no longer has an image, a file store or a delta. False if something needs the image now,
+ * or if the build no longer exists.
  */
 export async function markExpired(db: Database, id: number, expiredAt: Date): Promise<boolean> {
   const marked = await db
@@ -47,9 +49,9 @@ export async function markExpired(db: Database, id: number, expiredAt: Date): Pr
   return marked.length > 0;
 }
 
-/** Removes rows of builds that have had no image since before that moment. Returns their uids. */
+/** Deletes the rows of builds that lost their image before that moment. Returns their uids. */
 export async function deleteImagelessBefore(db: Database, before: Date, limit: number): Promise<{ uid: string }[]> {
-  // As in the index `builds_imageless`.
+  // The condition of the index `builds_imageless`.
   const imageless = sql`SELECT id FROM builds
     WHERE image_key IS NULL AND retired_at IS NULL AND status NOT IN ('queued', 'running')`;
   const oldest = sql`(${imageless} AND expired_at < ${before.getTime()}

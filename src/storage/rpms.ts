@@ -19,7 +19,7 @@ export const listRpms = (db: Database, accountId: number, baseSystem: string): P
 export const findRpm = (db: Database, accountId: number, id: number): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: and(eq(rpms.id, id), eq(rpms.accountId, accountId)) });
 
-/** Whether a blob is of the account's uploads for a base system now. */
+/** Whether a blob currently belongs to the account's uploads for a base system. */
 export async function isUploadOf(
   db: Database,
   { accountId, baseSystem }: { accountId: number | null; baseSystem: string },
@@ -32,13 +32,13 @@ export async function isUploadOf(
   return found !== undefined && found.accountId === accountId && found.baseSystem === baseSystem;
 }
 
-/** The upload that a request has added. */
+/** The upload that was added by a request. */
 export const findRpmOfRequest = (db: Database, requestId: string): Promise<Rpm | undefined> =>
   db.query.rpms.findFirst({ where: eq(rpms.requestId, requestId) });
 
 /**
- * Adds an upload, or gives a single RPM's row of the same package the new content; the blob of the old one is released.
- * Undefined if the quota is exceeded, or the account has too many uploads.
+ * Adds an upload. For a single RPM, if the same package was uploaded before, its row gets the new content and the old
+ * blob is released. Undefined if the quota is exceeded, or the account has too many uploads.
  */
 export async function addRpm(
   db: Database,
@@ -90,7 +90,7 @@ export async function deleteRpm(db: Database, accountId: number, id: number): Pr
 const release = (db: Database, which: SQL) =>
   releaseBlobs(db, { blobId: sql`rpms.blob_id`, from: sql`FROM rpms WHERE ${which}` });
 
-/** Returns the given blobs that are named by an upload, finished or not, or by a build that has not ended. */
+/** Returns those of the blobs that are named by an upload, finished or not, or by a build that has not ended. */
 export async function listUsedBlobIds(db: Database, blobIds: string[]): Promise<Set<string>> {
   const asked = fromJson(blobIds);
   const rows = await db.all<{ blobId: string }>(

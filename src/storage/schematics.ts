@@ -5,14 +5,16 @@ import type { Database } from "./db.ts";
 import { insertFrom } from "./inserts.ts";
 import { accounts, appliances, channels, schematics } from "./schema.ts";
 
-/** The appliance of a row, as long as it has not been edited since the row was written. */
+/** The appliance of a row, unless it has been edited since the row was written. */
 const isUnchanged = and(
   eq(appliances.id, schematics.applianceId),
   eq(appliances.accountId, schematics.accountId),
   eq(appliances.lastEditedAt, schematics.editedAt),
 );
 
-/** The appliance that this account has made from a schematic. Undefined if it has none, or has edited it since. */
+/**
+ * The appliance that this account has made from a schematic. Undefined if the account has none, or has edited it since.
+ */
 export async function findSchematic(db: Database, accountId: number, sha256: string): Promise<Appliance | undefined> {
   const [found] = await db
     .select(getTableColumns(appliances))
@@ -22,7 +24,7 @@ export async function findSchematic(db: Database, accountId: number, sha256: str
   return found;
 }
 
-/** The schematic that an appliance is. Undefined if it was not made from one, or has been edited since. */
+/** The schematic that an appliance matches. Undefined if it was not made from one, or has been edited since. */
 export async function findSchematicOf(
   db: Database,
   { id, lastEditedAt }: Pick<Appliance, "id" | "lastEditedAt">,
@@ -43,12 +45,12 @@ export async function isOfSchematic(db: Database, applianceId: number): Promise<
   return found !== undefined;
 }
 
-/** Whether the account has a schematic, for a condition. */
+/** The condition that the account has a schematic. */
 export const hasSchematic = (accountId: number, sha256: string): SQL =>
   sql`EXISTS (SELECT 1 FROM ${schematics} JOIN ${appliances} ON ${isUnchanged}
     WHERE ${schematics.sha256} = ${sha256} AND ${schematics.accountId} = ${accountId})`;
 
-/** Records that the appliance with this uuid, if there is one, was made from a schematic: a statement for a batch. */
+/** Records that the appliance with this uuid, if it exists, was made from a schematic: a statement for a batch. */
 export const madeFrom = (db: Database, { uuid, sha256 }: { uuid: string; sha256: string }) =>
   insertFrom(
     db,
@@ -66,7 +68,7 @@ export const madeFrom = (db: Database, { uuid, sha256 }: { uuid: string; sha256:
   });
 
 /**
- * The published appliance whose channel an address of a schematic leads to: the oldest that has the channel.
+ * The published appliance that provides a channel for a schematic's address: the oldest one that has the channel.
  * Appliances with repositories that only their account sees are not candidates, because the definition has only the
  * names of these repositories.
  */

@@ -5,7 +5,7 @@ import type { Database } from "./db.ts";
 import { releaseBlobs } from "./released-blobs.ts";
 import { publications } from "./schema.ts";
 
-/** The published version with this image, if it still needs a picture of its screen. */
+/** The published version with this image, if it still needs a screenshot. */
 export async function findWithoutScreen(
   db: Database,
   { id, applianceId, version }: Pick<Build, "id" | "applianceId" | "version">,
@@ -29,7 +29,7 @@ export async function putScreen(blobs: R2Bucket, blobId: string, png: Uint8Array
   await blobs.put(contentKey(blobId), png);
 }
 
-/** False if the version has a picture by now or is no longer published. */
+/** Saves the screenshot of a version. False if the version already has one or is no longer published. */
 export async function saveScreen(db: Database, publicationId: number, blobId: string): Promise<boolean> {
   const saved = await db
     .update(publications)
@@ -39,7 +39,7 @@ export async function saveScreen(db: Database, publicationId: number, blobId: st
   return saved.length > 0;
 }
 
-/** Removes the picture of a version. The version gets no new one. */
+/** Removes the screenshot of a version. The version gets no new one. */
 export async function clearScreen(
   db: Database,
   { applianceId, version }: { applianceId: number; version: string },

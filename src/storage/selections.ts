@@ -16,8 +16,8 @@ export const selectionInJson = {
 export type NewSelection = Omit<Selection, "id">;
 
 /**
- * Adds or repins an entry, and returns the entry as it was before. It is one batch, so that two simultaneous requests
- * cannot both report it as new.
+ * Adds or repins an entry, and returns the previous entry. It is one batch, so that two simultaneous requests cannot
+ * both report it as new.
  */
 export async function saveSelection(db: Database, row: NewSelection): Promise<Selection | undefined> {
   const { version, repositoryId } = row;
@@ -45,8 +45,8 @@ export async function removeSelection(db: Database, entry: SelectionKey): Promis
 }
 
 /**
- * Replaces all packages and patterns in one batch; bans stay. With `unchangedSince`, the time of the last edit that the
- * caller has seen, replaces them only if there was no edit since, and otherwise returns false.
+ * Replaces all packages and patterns in one batch; bans stay. `unchangedSince` is the time of the last edit that the
+ * caller has seen. If there was a later edit, nothing is replaced and the result is false.
  */
 export async function replaceSelections(
   db: Database,
@@ -58,7 +58,7 @@ export async function replaceSelections(
   const holds = sql`EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND last_edited_at = ${seen})`;
   const [, , touched] = await db.batch([
     db.delete(selections).where(and(eq(selections.applianceId, applianceId), ne(selections.kind, "ban"), holds)),
-    // One bound parameter for all of them. They are inserted in their order, so their ids have the same order.
+    // One bound parameter for all entries. They are inserted in their order, so their ids have the same order.
     insertFrom(
       db,
       selections,

@@ -6,13 +6,13 @@ import { accounts, appliances, sessions } from "./schema.ts";
 import { settingIn } from "./service-settings.ts";
 
 export type Session = typeof sessions.$inferSelect;
-/** The `Account` of accounts.ts, which cannot be imported, because that file imports this one. */
+/** The `Account` of accounts.ts. It cannot be imported, because that file imports this one. */
 type Account = typeof accounts.$inferSelect;
 type NewSession = Omit<Session, "id" | "accountId">;
 
 /**
- * Signs a browser in, and ends the oldest sessions beyond the account's limit. False if, since the credentials were
- * checked, they have changed or the account was locked or removed.
+ * Signs a browser in, and ends the oldest sessions beyond the account's limit. False if the credentials have changed
+ * since they were checked, or the account was locked or removed.
  */
 export async function addSession(db: Database, account: Account, row: NewSession, most: number): Promise<boolean> {
   const { id: accountId, passwordHash, apiKeyHmac } = account;
@@ -51,13 +51,13 @@ const byHmac = prepared((db) =>
 interface FoundSession {
   session: Session;
   account: Account;
-  /** The appliance that the request is about, if it is the account's. */
+  /** The appliance that the request is about, if the account owns it. */
   appliance: typeof appliances.$inferSelect | null;
-  /** Every page needs them, too. */
+  /** Read here because every page needs them. */
   settings: Record<"read_only" | "read_only_message", string | null>;
 }
 
-/** A session, its account, and an appliance of that account. Also finds expired sessions. */
+/** A session, its account, and an appliance of that account. Finds expired sessions, too. */
 export async function findSessionByHmac(
   db: Database,
   secretHmac: string,
@@ -105,7 +105,7 @@ export async function deleteSessions(db: Database, accountId: number): Promise<v
 export const sessionsOf = (db: Database, accountId: number) =>
   db.delete(sessions).where(eq(sessions.accountId, accountId));
 
-/** Deletes the sessions that expired first, and returns their number. */
+/** Deletes expired sessions, the earliest expired first. Returns their number. */
 export async function deleteExpiredSessions(db: Database, now: Date, limit: number): Promise<number> {
   const expired = sql`(SELECT id FROM sessions WHERE expires_at <= ${now.getTime()} ORDER BY expires_at LIMIT ${limit})`;
   const gone = await db

@@ -22,7 +22,7 @@ const readersOf = (db: Database, applianceId: number) =>
     .where(eq(shares.applianceId, applianceId))
     .orderBy(asc(shares.createdAt), asc(shares.accountId));
 
-/** Everything about an appliance that others see, or could see, in one round trip. */
+/** Everything about an appliance that others can see, or could see, in one round trip. */
 export async function readSharing(db: Database, applianceId: number) {
   const [readers, published, images, channels, files, keys] = await db.batch([
     readersOf(db, applianceId),
@@ -44,7 +44,7 @@ export async function readSharing(db: Database, applianceId: number) {
 
 export type SharedAppliance = Awaited<ReturnType<typeof listSharedWith>>[number];
 
-/** Appliances that others share with an account, the last shared first, each with its owner's name. */
+/** Appliances that others share with an account, the latest shared first, each with its owner's name. */
 export const listSharedWith = (db: Database, accountId: number, limit: number) =>
   db
     .select({

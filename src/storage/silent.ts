@@ -1,6 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
-/** Returns rows for the sweep to process. They are returned again only after `wakeAt`. */
+/** The sweep's request for rows to process. They are returned again only after `wakeAt`. */
 export interface Silence {
   now: Date;
   wakeAt: Date;
@@ -8,8 +8,8 @@ export interface Silence {
 }
 
 /**
- * Rows whose objects should have shown a sign of life by now, the longest overdue first. `isLive` must have the same
- * text as the condition of the table's index.
+ * Rows whose objects should have reported that they are alive by now, the longest overdue first. `isLive` must have the
+ * same text as the condition of the table's index.
  */
 export const isSilentIn = (table: "builds" | "testdrives" | "check_runs", isLive: SQL, { now, limit }: Silence): SQL =>
   sql`id IN (SELECT id FROM ${sql.identifier(table)} INDEXED BY ${sql.identifier(`${table}_wake`)}

@@ -1,7 +1,6 @@
 /**
- * How long one of many similar statements should take. A database runs one at a time, and in the embedded mode nothing
- * else runs while it does. Shorter statements would take longer in total, and D1 allows a thousand for each message of
- * a queue.
+ * How long one of many similar statements should take. A database runs one at a time, and in embedded mode nothing else
+ * runs meanwhile. Shorter statements would take longer in total, and D1 allows a thousand for each message of a queue.
  */
 const usualMs = 12;
 /** A single slow statement, such as one that merges pages of a full-text index, must not make the next ones tiny. */
@@ -22,12 +21,12 @@ export class StatementSize {
     this.#size = of.first;
   }
 
-  /** Rows, or bytes of rows. */
+  /** The number of rows, or of bytes of rows. */
   get size(): number {
     return this.#size;
   }
 
-  /** @param ms of the database's time */
+  /** @param ms how long the database took, in milliseconds */
   learn(done: number, ms: number): void {
     const fitting = (done * this.#targetMs) / Math.max(ms, 1);
     const next = Math.min(Math.max(fitting, this.#size * leastFactor), this.#size * mostFactor);

@@ -3,7 +3,7 @@ import { isPublishedBuild, type Build } from "./builds.ts";
 import type { Database } from "./db.ts";
 import { appliances, builds } from "./schema.ts";
 
-/** The columns that name an image in a list of all images of an account. `name` is that of its appliance. */
+/** The columns that identify an image in a list of all images of an account. `name` is the appliance's name. */
 export const imageColumns = {
   id: builds.id,
   applianceId: builds.applianceId,
@@ -17,7 +17,7 @@ export interface ListedImage extends Pick<Build, Exclude<keyof typeof imageColum
   name: string;
 }
 
-/** An image of an account, and the bytes that it counts in the quota, with its file store and its delta. */
+/** An image of an account, and the bytes that it uses of the quota, including its file store and its delta. */
 export interface StoredImage extends ListedImage {
   bytes: number;
   imageBytes: number;
@@ -28,7 +28,7 @@ export interface StoredImage extends ListedImage {
 /** The position of an image in the list of the largest. */
 export type ImageCursor = Pick<StoredImage, "bytes" | "id">;
 
-/** The images that an account stores, the largest first. */
+/** The images that an account stores, largest first. */
 export const listStoredImages = (
   db: Database,
   accountId: number,

@@ -73,12 +73,12 @@ export async function saveStoredPackage(
   return saved.length > 0;
 }
 
-/** The next builds after this id that need packages, in order, and whether each still does. */
+/** The next builds after this id that needed packages, in order, and whether each still needs them. */
 export async function listBuildsInNeed(
   db: Database,
   { after, limit }: { after: number; limit: number },
 ): Promise<{ id: number; needs: boolean }[]> {
-  // The index takes one step for each build, however many packages the build needs.
+  // The index skips from build to build, however many packages a build needs.
   const rows = await db.all<{ id: number; needs: number }>(sql`
     WITH RECURSIVE next(id) AS (
       SELECT min(build_id) FROM package_needs WHERE build_id > ${after}
@@ -90,7 +90,7 @@ export async function listBuildsInNeed(
   return rows.map(({ id, needs }) => ({ id, needs: needs === 1 }));
 }
 
-/** Deletes the needs of these builds. Packages that no other build needs are deleted an hour later. */
+/** Records that these builds need no packages. An hour later, packages that no other build needs are deleted. */
 export async function releasePackages(db: Database, buildIds: readonly number[], now: Date): Promise<void> {
   const ids = fromJson(buildIds);
   await db.batch([
@@ -128,7 +128,7 @@ export async function deleteReleasedPackages(
   return deleted;
 }
 
-/** Returns the given folders that a row names. */
+/** Returns those of the folders that a row names. */
 export async function listStoredBlobs(db: Database, blobs: readonly string[]): Promise<Set<string>> {
   const named = await db
     .select({ blob: storedPackages.blob })

@@ -2,7 +2,7 @@ import { eq, inArray, sql } from "drizzle-orm";
 import { fromJson, type Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
-/** The columns of a build that the sweep needs when it finds the build's blobs. */
+/** The columns of a build that the sweep needs when it finds a blob of the build. */
 export type SweptBuild = Pick<
   typeof builds.$inferSelect,
   "uid" | "status" | "imageKey" | "filesKey" | "filesIndexKey" | "deltaKey"
@@ -15,7 +15,7 @@ export const listBuildsByUid = (db: Database, uids: string[]): Promise<SweptBuil
     where: inArray(builds.uid, fromJson(uids)),
   });
 
-/** Returns the given frozen inputs that a row names. */
+/** Returns those of the frozen inputs that a row names. */
 export async function listUsedInputs(db: Database, digests: string[]): Promise<Set<string>> {
   const rows = await db
     .selectDistinct({ sha256: builds.inputSha256 })
@@ -24,7 +24,7 @@ export async function listUsedInputs(db: Database, digests: string[]): Promise<S
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
-/** Removes rows of builds that were replaced before that moment, the oldest first; returns their uids. */
+/** Deletes the rows of builds that were replaced before that moment, oldest first. Returns their uids. */
 export async function deleteRetiredBefore(db: Database, before: Date, limit: number): Promise<{ uid: string }[]> {
   return await db
     .delete(builds)
@@ -37,7 +37,7 @@ export async function findSweepPosition(db: Database, prefix: string): Promise<s
   return row?.cursor;
 }
 
-/** Saves where the sweep continues. Without a cursor, the next run begins at the start. */
+/** Saves where the sweep continues. Without a cursor, the next run starts from the beginning. */
 export async function saveSweepPosition(db: Database, prefix: string, cursor: string | undefined): Promise<void> {
   if (cursor === undefined) await db.delete(sweepPositions).where(eq(sweepPositions.prefix, prefix));
   else {

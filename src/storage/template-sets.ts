@@ -5,7 +5,10 @@ import { appliances, repositories, templates, templateSets } from "./schema.ts";
 
 export type TemplateSet = typeof templateSets.$inferSelect & { templates: (typeof templates.$inferSelect)[] };
 
-/** All sets with their visible templates. `default` is first, because a client takes the first, whatever its name. */
+/**
+ * All sets with their visible templates. The set `default` comes first, because a client takes the first one, whatever
+ * its name.
+ */
 export async function listTemplateSets(db: Database): Promise<TemplateSet[]> {
   const [sets, all] = await db.batch([
     db.query.templateSets.findMany({ orderBy: [sql`name <> 'default'`, templateSets.position, templateSets.name] }),
@@ -46,7 +49,10 @@ const templatesWithSizes = (db: Database) =>
 
 export type TemplateWithSizes = Awaited<ReturnType<typeof templatesWithSizes>>[number];
 
-/** The templates and base systems, and what the repositories of their catalogues lack and have packages for. */
+/**
+ * The templates and base systems, the repositories of their catalogues that have no import yet, and the architectures
+ * of all these repositories.
+ */
 export async function listOffered(db: Database) {
   const isOffered = sql`${repositories.catalogue} IN (SELECT catalogue FROM templates)`;
   const [offered, bases, missing, served] = await db.batch([

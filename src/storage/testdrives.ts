@@ -18,7 +18,7 @@ export const hasFreeTestdrive = (accountId: number | SQL, limits: TestdriveLimit
   sql`(SELECT count(*) FROM testdrives WHERE ${isLive}) < ${limits.all}
     AND (SELECT count(*) FROM testdrives WHERE ${isLive} AND account_id = ${accountId}) < ${limits.perAccount}`;
 
-/** Takes a slot and an id in one statement. Undefined if all slots, or all of this account's, are taken. */
+/** Takes a slot and an id in one statement. Undefined if all slots are taken, in total or for this account. */
 export async function addTestdrive(
   db: Database,
   row: {
@@ -45,7 +45,7 @@ export async function addTestdrive(
 export const findTestdrive = (db: Database, id: number): Promise<Testdrive | undefined> =>
   db.query.testdrives.findFirst({ where: eq(testdrives.id, id) });
 
-/** The testdrive that a request has started. */
+/** The testdrive that was started by a request. */
 export const findTestdriveByUid = (db: Database, uid: string): Promise<Testdrive | undefined> =>
   db.query.testdrives.findFirst({ where: eq(testdrives.uid, uid) });
 
@@ -62,7 +62,7 @@ export const listLiveTestdrives = (
   });
 };
 
-/** Testdrives that may still wait for an agent, because the time for a claim is not over. Oldest first. */
+/** Testdrives that may still be waiting for an agent, because the time for a claim is not over. Oldest first. */
 export const listNewTestdrives = (db: Database, madeAfter: Date): Promise<Testdrive[]> =>
   db.query.testdrives.findMany({
     where: and(eq(testdrives.state, "new"), gt(testdrives.createdAt, madeAfter)),
@@ -96,7 +96,8 @@ export async function saveTestdrive(
 
 /**
  * Deletes the oldest testdrives if they ended before that moment. Returns their number. The plus keeps SQLite from
- * sorting all ended ones. It walks through the ids instead, and skips only live ones, whose number the slots limit.
+ * sorting all ended testdrives. Instead it walks through the ids and skips only live ones, whose number the slots
+ * limit.
  */
 export async function deleteEndedTestdrives(db: Database, before: Date, limit: number): Promise<number> {
   const oldest = sql`(SELECT id FROM testdrives WHERE +state = 'ended' ORDER BY id LIMIT ${limit})`;

@@ -43,7 +43,7 @@ export const listTokens = (db: Database, accountId: number) =>
 /** An appliance that a token may be limited to. */
 export type Reachable = Pick<Appliance, "id" | "name">;
 
-/** The appliances that a token of the account may be limited to, the last edited first. */
+/** The appliances that a token of the account may be limited to, the latest edited first. */
 export const listReachable = (db: Database, accountId: number, most: number) =>
   db
     .select({ id: appliances.id, name: appliances.name })
@@ -52,7 +52,7 @@ export const listReachable = (db: Database, accountId: number, most: number) =>
     .orderBy(desc(appliances.lastEditedAt), desc(appliances.id))
     .limit(most);
 
-/** Gives a new secret to the token that a request has created. Undefined if the request has created none. */
+/** Gives a new secret to the token that was created by a request. Undefined if there is no such token. */
 export async function saveTokenHmac(db: Database, uid: string, tokenHmac: string): Promise<Token | undefined> {
   const [saved] = await db.update(tokens).set({ tokenHmac }).where(eq(tokens.uid, uid)).returning();
   return saved;

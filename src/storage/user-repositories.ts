@@ -4,7 +4,7 @@ import type { Database } from "./db.ts";
 import type { NewRepository, StoredRepository } from "./repositories.ts";
 import { repositories } from "./schema.ts";
 
-/** A repository made of one account's uploads for a base system. */
+/** A repository made from one account's uploads for a base system. */
 export type UserRepository = StoredRepository & { accountId: number };
 
 const isUserRepository = (one: StoredRepository): one is UserRepository =>
@@ -79,11 +79,11 @@ export async function putIndexFile(
   await blobs.put(userRepositoryFileKey(uid, path), bytes, { sha256, customMetadata: { state } });
 }
 
-/** The path of a user repository's index file, which is written last and read first. */
+/** The path of a user repository's index file. It is written last and read first. */
 export const userIndexPath = (type: StoredRepository["type"]): string =>
   type === "deb" ? "Release" : "repodata/repomd.xml";
 
-/** The state of the uploads in the published index, and the index's SHA-256. Undefined if none is published. */
+/** The state of the uploads in the published index, and the index's SHA-256. Undefined if no index is published. */
 export async function findPublished(
   blobs: R2Bucket,
   { uid, type }: Pick<StoredRepository, "uid" | "type">,

@@ -4,19 +4,21 @@ import type { Database } from "./db.ts";
 import { fromNewRow, insertFrom } from "./inserts.ts";
 import { vexStatements } from "./schema.ts";
 
-/** An owner's statement about an advisory: for one image, or for all of the appliance if the build is 0. */
+/** An owner's statement about an advisory. If the build is 0, the statement is for all images of the appliance. */
 export type VexStatement = typeof vexStatements.$inferSelect;
 
 type StatementKey = Pick<VexStatement, "applianceId" | "advisory" | "buildId">;
 
-/** The statements about the images of an appliance, by advisory. Their number has a limit. */
+/** The statements about the images of an appliance, ordered by advisory. Their number has a limit. */
 export const listStatements = (db: Database, applianceId: number): Promise<VexStatement[]> =>
   db.query.vexStatements.findMany({
     where: eq(vexStatements.applianceId, applianceId),
     orderBy: [asc(vexStatements.advisory), asc(vexStatements.buildId)],
   });
 
-/** Stores a statement in place of an earlier one. False if the appliance has too many others, or if the image is gone. */
+/**
+ * Stores a statement, replacing an earlier one. False if the appliance has too many others, or if the image is gone.
+ */
 export async function saveStatement(db: Database, statement: VexStatement, most: number): Promise<boolean> {
   const { applianceId, advisory, buildId } = statement;
   const others = sql`(SELECT count(*) FROM vex_statements WHERE appliance_id = ${applianceId}

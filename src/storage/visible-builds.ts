@@ -36,7 +36,7 @@ export const findVisibleBuild = (db: Database, accountId: number, id: number): P
     ),
   });
 
-/** The published versions of an appliance with their images, the last published first. */
+/** The published versions of an appliance with their images, the latest published first. */
 export const listPublishedImages = (
   db: Database,
   applianceId: number,

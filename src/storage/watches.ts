@@ -3,7 +3,7 @@ import type { PlannedBuild } from "#model/automatic-build";
 import { fromJson, type Database } from "./db.ts";
 import { watches, watchTurns } from "./schema.ts";
 
-/** When the sweep looks at the images of an appliance next, and its last automatic build. */
+/** When the sweep next checks the images of an appliance, and the appliance's last automatic build. */
 export type Watch = typeof watches.$inferSelect;
 
 interface Due {
@@ -13,8 +13,8 @@ interface Due {
 }
 
 /**
- * Takes appliances that are due. The accounts take turns, the one that has waited longest first, and of an account the longest
- * overdue comes first. They are due again only at `again`. `isMore`: others may be due, too.
+ * Takes appliances that are due. Accounts take turns, starting with the one that has waited longest. Within an account,
+ * the longest overdue appliance comes first. The appliances are due again at `again`. `isMore`: others may be due, too.
  */
 export async function takeDueWatches(
   db: Database,
@@ -43,7 +43,7 @@ export async function takeDueWatches(
   return { due, isMore: more.length > 0 };
 }
 
-/** Sets when the sweep looks again, unless another change has set it since the appliance was taken. */
+/** Sets the time of the sweep's next check, unless another change has set it since the appliance was taken. */
 export async function saveNextLook(db: Database, { applianceId, lookAt: taken }: Watch, next: Date): Promise<void> {
   await db
     .update(watches)
@@ -54,7 +54,7 @@ export async function saveNextLook(db: Database, { applianceId, lookAt: taken }:
 export const findWatch = (db: Database, applianceId: number): Promise<Watch | undefined> =>
   db.query.watches.findFirst({ where: eq(watches.applianceId, applianceId) });
 
-/** An appliance that is not in the list of the sweep, or is due later, is due at this time. */
+/** Makes an appliance due at this time, unless it is due earlier. */
 export async function lookBy(db: Database, applianceId: number, at: Date): Promise<void> {
   await db
     .update(watches)
@@ -62,7 +62,7 @@ export async function lookBy(db: Database, applianceId: number, at: Date): Promi
     .where(eq(watches.applianceId, applianceId));
 }
 
-/** The appliances of these images are due at this time. */
+/** Makes the appliances of these images due at this time. */
 export async function lookAtImages(db: Database, buildIds: readonly number[], at: Date): Promise<void> {
   await db
     .update(watches)
@@ -70,7 +70,7 @@ export async function lookAtImages(db: Database, buildIds: readonly number[], at
     .where(sql`appliance_id IN (SELECT appliance_id FROM builds WHERE id IN ${fromJson(buildIds)})`);
 }
 
-/** The facts when an automatic build was decided. */
+/** The facts at the time when an automatic build was decided on. */
 interface Decided {
   at: Date;
   from: string;
@@ -96,7 +96,7 @@ export async function beginAutomaticBuild(db: Database, watch: Watch, begun: Beg
   return saved;
 }
 
-/** Stores why there was no automatic build. */
+/** Stores the reason why no automatic build was started. */
 export async function refuseAutomaticBuild(db: Database, watch: Watch, decided: Decided): Promise<void> {
   const none = { automaticVersion: null, automaticBuilds: [], automaticPublication: null };
   await db
@@ -126,7 +126,7 @@ const columnsOf = ({ at, from, contents, editedAt, message }: Decided) => ({
   automaticMessage: message,
 });
 
-/** Whether the row has the automatic build that was read. */
+/** Whether the row still has the automatic build that was read. */
 const isStill = ({ applianceId, automaticState, automaticAt }: Watch) =>
   and(
     eq(watches.applianceId, applianceId),

@@ -18,7 +18,7 @@ export async function addWebhook(db: Database, row: NewWebhook, most: number): P
 export const listWebhooks = (db: Database, accountId: number): Promise<Webhook[]> =>
   db.query.webhooks.findMany({ where: eq(webhooks.accountId, accountId), orderBy: asc(webhooks.id) });
 
-/** The webhook that a request has created. */
+/** The webhook that was created by a request. */
 export const findWebhookByUid = (db: Database, uid: string): Promise<Webhook | undefined> =>
   db.query.webhooks.findFirst({ where: eq(webhooks.uid, uid) });
 
