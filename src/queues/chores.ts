@@ -42,14 +42,17 @@ import { saveChoreSuccess } from "#storage/metrics";
 
 /** A task of the sweep. It handles one page at a time, and two runs may overlap. */
 interface Chore {
-  /** `true`: there is more to do now, in another invocation. */
+  /** Returns `true` if more can be done immediately, in another invocation. */
   run(services: Services, now: number): Promise<boolean | void>;
   /**
-   * Makes few calls, however much there is to do: it handles a page of keys or rows with as many statements as an empty
-   * one. Such chores share a message, because a message each would cost more than their work.
+   * Makes few calls, however much there is to do: a page of keys or rows takes no more statements than an empty page.
+   * Such chores share a message, because one message each would cost more than their work.
    */
   isBrief?: true;
-  /** An operator can pause it, because a restored database may refer to things that the previous one did not need. */
+  /**
+   * Whether an operator can pause it, because a restored database may refer to things that the previous one did not
+   * need.
+   */
   deletes?: true;
 }
 
@@ -96,14 +99,14 @@ const choresByName: Record<string, Chore> = {
 export const chores: readonly string[] = Object.keys(choresByName);
 
 /**
- * Requests a run of a chore, and `also` of others, in the same invocation; `at` is the time that they use as now. A
- * Worker of the release before knows only `chore`, and does the others in the next minute.
+ * Requests a run of a chore, and of the chores in `also`, in the same invocation. They use `at` as the current time. A
+ * Worker of the previous release knows only `chore`; the others then run in the next minute.
  */
 export const ChoreMessage = z.object({
   chore: z.enum(chores),
   also: z.array(z.enum(chores)).default([]),
   at: z.int().positive(),
-  /** When the sweep was, if `at` is a later time: the chore continues there. */
+  /** The time of the sweep, if the chore continues later, at `at`. */
   since: z.int().positive().optional(),
 });
 export type ChoreMessage = z.infer<typeof ChoreMessage>;
@@ -117,10 +120,13 @@ export function messagesOf(at: number): ChoreMessage[] {
 
 const isBrief = (chore: string): boolean => choresByName[chore]?.isBrief === true;
 
-/** Longer than a chore takes. A chore that hangs must not stop the ones after it. */
+/** More time than any chore takes. A chore that hangs must not stop the ones after it. */
 const longestMs = 2 * 60_000;
 
-/** How long a chore continues what one sweep requested. The next sweeps request it, too, so this also limits how many runs overlap. */
+/**
+ * How long a chore continues what one sweep requested. The next sweeps request it too, so this also limits how many
+ * runs overlap.
+ */
 const continuedMs = 5 * 60_000;
 
 /** Runs a chore. A failure is only logged: the next sweep repeats the chore. */
@@ -142,7 +148,7 @@ async function run(env: Env, { chore: name, at, since = at }: Omit<ChoreMessage,
   const isPaused = chore?.deletes && (await deletionPause(env)).paused;
   const isMore = !isPaused && (await chore?.run(services, at)) === true;
   await saveChoreSuccess(services.db, name, new Date(at));
-  // Later in any case, so that an account whose turn it was comes after the others.
+  // Always later than `at`, so that an account that has just had its turn comes after the others.
   const next = Math.max(at + 1, Date.now());
   if (isMore && next < since + continuedMs) await request(env, { chore: name, also: [], at: next, since });
 }
@@ -150,7 +156,8 @@ async function run(env: Env, { chore: name, at, since = at }: Omit<ChoreMessage,
 const request = (env: Env, message: ChoreMessage) => env.CHORES.send(message, { contentType: "json" });
 
 /**
- * A single chore, because the order matters: the last step deletes the times of release, which the other steps need.
+ * One chore with several steps, because their order matters: the last step deletes the release times, which the other
+ * steps need.
  */
 async function removeReleased(services: Services, now: number): Promise<void> {
   await thawOverBuilds(services, now);

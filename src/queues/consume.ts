@@ -7,7 +7,7 @@ import { choresQueue, takeChores } from "./sweep.ts";
 import { Job } from "#lib/contract/index";
 import { mailbox } from "#domain/jobs";
 
-/** The production name of an environment's queue: kiln-slow-imports for kiln-staging-slow-imports. */
+/** The name that a queue has in production: kiln-slow-imports for kiln-staging-slow-imports. */
 const plainName = (queue: string) => queue.replace(/^kiln-(?!slow-|dead-)[a-z0-9]+-/, "kiln-");
 
 /** Consumes every queue of this Worker. */
@@ -30,7 +30,7 @@ async function takeJobs(batch: MessageBatch, env: Env): Promise<void> {
   await mailbox(env).put(messages);
 }
 
-/** A problem of a repository is written to its row. Only failures of the service are retried. */
+/** A problem with a repository is stored in its row. Only failures of the service are retried. */
 async function takeImports(
   batch: MessageBatch,
   env: Env,

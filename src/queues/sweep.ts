@@ -8,10 +8,11 @@ import { ChoreMessage, chores, doChore, messagesOf } from "./chores.ts";
 export const choresQueue = "kiln-chores";
 
 /**
- * Runs every minute: requests every chore. On Cloudflare each message has its own invocation, with its own limit of
- * subrequests, so a costly chore stops no other one.
+ * Runs every minute, and requests every chore. On Cloudflare each message has its own invocation with its own limit of
+ * subrequests, so a costly chore cannot stop another one.
  *
- * `start`: under `npm start`, the first run of a new workerd. The queues of the previous one were in its memory.
+ * `start`: the first run of a new workerd under `npm start`. The queues of the previous workerd existed only in its
+ * memory.
  */
 export async function sweep(
   { scheduledTime: at, cron }: { scheduledTime: number; cron?: string },
@@ -23,7 +24,7 @@ export async function sweep(
   await env.CHORES.sendBatch(messagesOf(at).map((body) => ({ body, contentType: "json" as const })));
 }
 
-/** Runs the chores of a batch at the same time, each once even if several messages request it. */
+/** Runs the chores of a batch concurrently, each once even if several messages request it. */
 export async function takeChores({ messages }: MessageBatch, env: Env): Promise<void> {
   const latest = new Map<string, Omit<ChoreMessage, "chore" | "also">>();
   for (const { id, body } of messages) {
