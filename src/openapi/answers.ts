@@ -106,7 +106,10 @@ function refusalObjects(operation: Operation, version: Version): Record<string, 
   );
 }
 
-/** Most statuses of a call have only one code. Calls share the description of such a code. */
+/**
+ * The description of the refusals with one status. Most statuses of a call have only one code, and calls share its
+ * description.
+ */
 const refusalObject = (status: number, codes: readonly RefusalCode[]): Schema => {
   const [code] = codes;
   return codes.length === 1 && code !== undefined
@@ -116,7 +119,7 @@ const refusalObject = (status: number, codes: readonly RefusalCode[]): Schema =>
 
 const sharedName = (status: number, code: RefusalCode): string => `${status}.${code}`;
 
-/** The answers that calls share. */
+/** The answers that several calls share. */
 export function sharedResponses(operations: readonly Operation[]): Record<string, Schema> {
   const possible = operations.flatMap((operation) =>
     operation.versions.flatMap((version) => possibleRefusals(operation, version)),

@@ -17,13 +17,13 @@ export const applianceSchema = (id: string): Schema => ({
   ...closed(membersOf(definitionFields, ""), ["name", "base_system"]),
 });
 
-/** Objects that only the file has, with the meaning of their member. */
+/** Objects that exist only in the file. */
 const inFile = { file: { type: "string", description: "Path of a file, relative to this one." } };
 const inEnvironment = {
   env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]*$", description: "Name of a variable." },
 };
 
-/** The command line adds the size and the digest of a file. */
+/** The command line adds the file's size and digest. */
 const content = {
   ...closed(inFile, ["file"]),
   type: ["string", "object"],
@@ -44,7 +44,7 @@ function itemSchema(of: AnyShape, path: string): Schema {
   return namedAlone.has(path) ? { ...item, type: ["string", "object"] } : item;
 }
 
-/** Lists whose items may be only a name. */
+/** Lists whose items may be just a name. */
 const namedAlone = new Set(["packages", "patterns", "bans"]);
 
 const withContent = ({ properties }: Schema): Schema => closed({ ...Object(properties), content }, ["path", "content"]);

@@ -26,7 +26,7 @@ function documentsOf({ answer, body }: Operation): Document[] {
   return [answer, body].flatMap((part) => (part?.kind === "document" ? [part.document] : []));
 }
 
-/** Whether the versions show different parts of it. */
+/** Whether the versions show different parts of the document. */
 function differs(shape: AnyShape): boolean {
   switch (shape.kind) {
     case "leaf":

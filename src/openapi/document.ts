@@ -13,7 +13,7 @@ export const openApiDocument = (baseUrl: string): Schema => ({
   servers: [{ url: baseUrl }],
 });
 
-/** Created once, because that takes long. */
+/** Created only once, because creating it takes long. */
 let described: Schema | undefined;
 
 function describe(): Schema {
@@ -73,7 +73,7 @@ function operationObject(operation: Operation, group: Group, version: Version): 
   };
 }
 
-/** OpenAPI 3.1 has a list of roles for a call: here the scope that a token needs. */
+/** OpenAPI 3.1 allows a list of roles for a call. Here it contains the scope that a token needs. */
 const signedInBy = (needed: Needed): Schema[] =>
   needed === "key" ? [{ apiKey: [] }] : [{ apiKey: [] }, { token: [needed] }];
 

@@ -1,4 +1,4 @@
-/** The meanings of parameters, which a call may override. */
+/** The meanings of parameters. A call may override them. */
 export const parameterMeanings: Readonly<Record<string, string>> = {
   all_fields: "Search summaries and descriptions too, not only names.",
   all_repos: "Search every repository that you can see, not only those of the appliance.",

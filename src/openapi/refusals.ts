@@ -24,7 +24,7 @@ export function possibleRefusals(operation: Operation, version: Version): Possib
   const possible = [
     unauthorized,
     refusal("unknown_error", "too_fast"),
-    refusal("access_denied"), // a token that may not do this
+    refusal("access_denied"), // the token may not make this call
     ...(changes ? [refusal("read_only_mode_active")] : []),
     ...(operation.unknown ?? []).map((code) => refusal(code, "unknown")),
     ...(operation.refuses ?? []).map((code) => refusal(code)),
