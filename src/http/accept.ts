@@ -4,8 +4,9 @@ interface MediaRange {
 }
 
 /**
- * Whether an Accept header prefers JSON to XML: it names application/json, and no type that matches XML has a higher quality.
- * Old clients send a wildcard, Java's default list or nothing, and mean XML (compatibility.md, "Connections").
+ * Whether an Accept header prefers JSON to XML: it contains application/json, and no type that matches XML has a higher
+ * quality. Old clients send a wildcard, Java's default list or nothing, and expect XML (compatibility.md,
+ * "Connections").
  */
 export function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined || !/json/i.test(accept)) return false;
@@ -17,7 +18,7 @@ export function prefersJson(accept: string | undefined): boolean {
   return xml === undefined ? json >= (qualityOf(ranges, ["*/*", "application/*"]) ?? 0) : json > xml;
 }
 
-/** Whether an Accept header names text/plain and prefers no other type. A wildcard comes last, as above. */
+/** Whether an Accept header contains text/plain and prefers no other type. A wildcard comes last, as above. */
 export function prefersText(accept: string | undefined): boolean {
   if (accept === undefined || !/text\/plain/i.test(accept)) return false;
   const ranges = accept.split(",").map(mediaRange);

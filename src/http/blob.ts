@@ -16,7 +16,7 @@ export interface Blob {
 }
 
 /**
- * Answers GET and HEAD with everything that download managers need: a single range, validators, and always the length.
+ * Answers GET and HEAD with everything that download managers need: single ranges, validators, and always the length.
  */
 export async function answerBlob(request: Request, blob: Blob): Promise<Response> {
   const headers = headersOf(blob);
@@ -54,8 +54,8 @@ const headersOf = ({ etag, contentType, fileName, size }: Blob) =>
   });
 
 /**
- * A name with special characters is sent in two forms: a plain one for every client, and the exact one for clients of
- * RFC 6266.
+ * A name with special characters is sent in two forms: a plain one for all clients, and the exact one for clients that
+ * support RFC 6266.
  */
 function dispositionOf(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\]/gu, "_");
@@ -74,7 +74,7 @@ const unsatisfiable = (size: number) =>
     headers: { "content-range": `bytes */${size}`, "content-length": "0" },
   });
 
-/** If-Range: the range is valid only for exactly the same file. A date does not prove that. */
+/** Evaluates If-Range: the range is valid only for exactly the same file. A date does not prove that it is the same. */
 function ifRangeHolds(request: Request, etag: string): boolean {
   const condition = request.headers.get("if-range");
   return condition === null || condition.trim() === etag;

@@ -1,9 +1,9 @@
-/** The settings that decide which address of a request is trusted. */
+/** The settings that decide which of the addresses in a request is trusted. */
 export type AddressRules = Pick<Env, "MODE" | "TRUSTED_PROXIES">;
 
 /**
  * The IP address of the client. A header from the client itself is never trusted: only the part of X-Forwarded-For that
- * a proxy of the operator wrote counts (`--trusted-proxy`). Undefined if the runtime does not know it.
+ * one of the operator's proxies wrote counts (`--trusted-proxy`). Undefined if the runtime does not know the address.
  */
 export function clientAddress(request: Request, { MODE, TRUSTED_PROXIES: named }: AddressRules): string | undefined {
   const trusted = proxiesIn(named);
@@ -24,7 +24,7 @@ interface Asking {
   var: { account?: { id: number } };
 }
 
-/** The receiver of a download: the address, and the account if the request has one. */
+/** The receiver of a download: the address, and the account if the request is signed in. */
 export const readerOf = ({ req, env, var: { account } }: Asking) => ({
   address: clientAddress(req.raw, env),
   accountId: account?.id,
@@ -47,7 +47,10 @@ function peerOf(request: Request, mode: string): string {
   return typeof address === "string" ? address : "";
 }
 
-/** `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80` without the port, in canonical form. */
+/**
+ * The address without the port, in canonical form. Accepts `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` and
+ * `[2001:db8::1]:80`.
+ */
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.trim().replace(/^\[([^\]]*)\](:\d+)?$/, "$1");
   if (/^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(bare)) return canonicalV6(bare);
@@ -55,7 +58,7 @@ export function canonicalAddress(text: string): string | undefined {
   return /^\d+(\.\d+){3}$/.test(address) ? URL.parse(`http://${address}`)?.hostname : undefined;
 }
 
-/** A socket that listens on `::` shows IPv4 clients as `::ffff:192.0.2.1`. */
+/** Turns `::ffff:192.0.2.1`, as a socket that listens on `::` shows IPv4 clients, into `192.0.2.1`. */
 function canonicalV6(text: string): string | undefined {
   const address = URL.parse(`http://[${text}]`)?.hostname.slice(1, -1);
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(address ?? "") ?? [];

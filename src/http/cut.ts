@@ -1,8 +1,8 @@
 import type { ByteRange } from "./range.ts";
 
 /**
- * The bytes of a range. Bytes of the source after it are not read. If the source ends too early, the answer is aborted, because
- * its length is already sent.
+ * The bytes of a range. Bytes of the source after it are not read. If the source ends too early, the answer is aborted,
+ * because its length has already been sent.
  */
 export function cutOut(source: ReadableStream<Uint8Array>, { offset, length }: ByteRange): ReadableStream<Uint8Array> {
   let [toSkip, toGive] = [offset, length];

@@ -6,7 +6,7 @@ export const eventStreamHeaders = {
   "x-accel-buffering": "no",
 };
 
-/** The client's reads pull the items, so that a slow client delays only itself. */
+/** The items are read only when the client reads, so a slow client delays only itself. */
 export function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -20,7 +20,7 @@ export function bodyOf<T>(source: AsyncGenerator<T>, encoded: (one: T) => Uint8A
   });
 }
 
-/** One event. A lone carriage return ends a line of an event stream, too. */
+/** The text of one event. In an event stream, a carriage return alone also ends a line. */
 export function eventText(name: string, data: string, id?: number): string {
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `event: ${name}\n${id === undefined ? "" : `id: ${id}\n`}${lines.join("")}\n`;
@@ -37,8 +37,8 @@ async function waits(ms: number): Promise<"due"> {
 const askEveryMs = 15_000;
 
 /**
- * The values of a source until its client may no longer read them. The request itself was allowed, so the first
- * question comes later. A source that is silent ends as soon as one that is not.
+ * The values of a source, until its client may no longer read them. The request itself was allowed, so the first check
+ * comes later. A silent source ends as soon as any other.
  */
 export async function* whileAllowed<T>(
   source: AsyncGenerator<T>,
@@ -68,8 +68,8 @@ export async function* whileAllowed<T>(
 }
 
 /**
- * Ends a source whose client is gone. Not awaited, because the source may be silent for a long time. No one reads the
- * value that it still waits for, so no one is told if that fails either.
+ * Ends a source whose client has disconnected. Not awaited, because the source may be silent for a long time. No one
+ * reads the value that it is still waiting for, so its failure is ignored.
  */
 export function abandon<T>(source: AsyncGenerator<T>, awaited: Promise<unknown>): void {
   void Promise.allSettled([awaited, source.return(undefined)]);

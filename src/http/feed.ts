@@ -4,7 +4,7 @@ import { etagOf, hitsIfNoneMatch } from "#http/etag";
 
 export const atomType = "application/atom+xml";
 
-/** Answers with a feed. A reader that has it already gets no body. */
+/** Answers with a feed, or without a body if the reader already has it. */
 export function answerFeed(c: Context, feed: Feed): Response {
   const body = atomFeed(feed);
   const headers = { ETag: etagOf(body), "Cache-Control": "no-cache" };

@@ -1,7 +1,7 @@
 import { isJson, jsonFields } from "./json-fields.ts";
 import { boundaryOf, partsOf } from "./multipart.ts";
 
-/** The room for the rest of a form, in addition to its file. */
+/** The most bytes of a form in addition to its file. */
 export const formBytes = 64 * 1024;
 
 /** Whether a body of this type may contain parameters. Shell clients also send them without a type. */
@@ -13,10 +13,10 @@ export const mayBeForm = (contentType: string | null): boolean =>
   isJson(contentType);
 
 /**
- * The text fields of a body with the parameters of a call, in their order. Returns none for other bodies, because clients also
- * send XML with the type of a form (compatibility.md, "Bodies"). Recognises JSON by its first character too, because curl sends
- * `-d` with the type of a form. Throws a MultipartFault for a damaged form, and a JsonFault for JSON that is not an object of
- * parameters.
+ * The parameters of a call in the text fields of a body, in their order. Returns none for other bodies, because clients
+ * also send XML with the type of a form (compatibility.md, "Bodies"). Recognises JSON by its first character too,
+ * because curl sends `-d` with the type of a form. Throws a MultipartFault for a damaged form, and a JsonFault for JSON
+ * that is not an object of parameters.
  */
 export async function formFields(
   body: Uint8Array<ArrayBuffer>,

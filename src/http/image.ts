@@ -1,7 +1,7 @@
 import type { Build } from "#storage/builds";
 import { answerBlob, type ReadRange } from "./blob.ts";
 
-/** Answers with the image of a finished build. Undefined if it has none. */
+/** Answers with the image of a finished build. Undefined if the build has none. */
 export async function answerImage(
   open: (key: string) => ReadRange,
   request: Request,
@@ -18,7 +18,7 @@ export async function answerImage(
   });
 }
 
-/** Answers with the delta of a finished build. Undefined if it has none. */
+/** Answers with the delta of a finished build. Undefined if the build has none. */
 export async function answerDelta(
   open: (key: string) => ReadRange,
   request: Request,
@@ -27,7 +27,7 @@ export async function answerDelta(
   if (deltaKey === null || deltaSize === null || sha256 === null) return undefined;
   return await answerBlob(request, {
     size: deltaSize,
-    // Like the image, it never changes.
+    // Like the image, the delta never changes.
     etag: `"delta-${sha256}"`,
     contentType: "application/octet-stream",
     read: open(deltaKey),

@@ -29,9 +29,9 @@ export function boundaryOf(contentType: string | null): string | undefined {
 }
 
 /**
- * The parts of a form (RFC 7578) while they arrive. Memory contains at most one network chunk, a boundary and the
- * headers of one part. If a body ends before its closing boundary, both this generator and the reader of the current
- * part throw a fault.
+ * The parts of a form (RFC 7578), while they arrive. Memory holds at most one network chunk, a boundary and the headers
+ * of one part. If a body ends before its closing boundary, both this generator and the reader of the current part throw
+ * a fault.
  */
 export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<Part> {
   const form = new Form(source, boundary);
@@ -80,7 +80,7 @@ class Form {
   }
 
   async headers(): Promise<Map<string, string>> {
-    // The boundary's line break is still there, so that a part without headers has its empty line too.
+    // The line break of the boundary has not been taken, so that even a part without headers has its empty line.
     const head = this.#take(await this.#find(emptyLine, "no end of the headers"));
     this.#take(emptyLine.length);
     return new Map(head.toString("utf8").split("\r\n").map(header));
@@ -144,7 +144,7 @@ class Form {
   }
 }
 
-/** A stream that takes its next chunk only when it is read. If it is cancelled, the parser skips the rest. */
+/** A stream that gets its next chunk only when it is read. If it is cancelled, the parser skips the rest. */
 function streamOf(body: Body): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

@@ -6,13 +6,13 @@ import { JsonFault } from "#http/json-fields";
 import { MultipartFault } from "#http/multipart";
 import { readWhole } from "#http/whole-body";
 
-/** Enough: a form of parameters usually has a few hundred bytes. */
+/** A form of parameters usually has a few hundred bytes. */
 export const maxFormBytes = 256 * 1024;
 
 /**
- * Parameters as clients send them: in the query, as a form body, as multipart fields, as an object of JSON, or in two
- * places; then the query wins (compatibility.md, "Parameters"). An empty string is an absent parameter, so the body's
- * value counts for `?name=`.
+ * Parameters as clients send them: in the query, a form body, multipart fields or a JSON object. If a parameter is in
+ * the query and the body, the query wins (compatibility.md, "Parameters"). An empty string counts as absent, so with
+ * `?name=` the body's value is used.
  */
 export async function readParams(c: Context): Promise<Record<string, string>> {
   return firstOfEach([...queryOf(c), ...(await bodyFields(c))]);
@@ -30,7 +30,7 @@ export async function readRepeated(
   return { first: firstOfEach(given), all };
 }
 
-/** The parameters of a call whose body is something else. */
+/** The parameters of a call whose body contains none. */
 export const readQuery = (c: Context): Record<string, string> => firstOfEach(queryOf(c));
 
 /** The typed parameters. Throws the refusal of the first problem. */
@@ -72,7 +72,10 @@ export const text = (missing: RefusalCode = "missing_parameter") =>
     .regex(/^[^\u0000-\u001f\u007f\ufffd-\uffff]+$/, "invalid_value")
     .refine((value) => value.isWellFormed(), "invalid_value");
 
-/** One of these values. The domain checks it after it has found the appliance, and has its own message for it. */
+/**
+ * One of these values. It is only described here: the domain checks it after finding the appliance, and has its own
+ * message for it.
+ */
 export const choice = (values: readonly string[]) => z.string().meta({ enum: values });
 
 export function pathId(c: Context, name: string, code: RefusalCode): number {

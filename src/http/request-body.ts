@@ -6,17 +6,17 @@ import { chunkBytes, inTime } from "#lib/repodata/streams";
 const usualSeconds = 30;
 
 /**
- * Within this time, `chunkBytes` of a body must arrive. That is possible on a slow line, but single bytes now and then
- * do not keep a connection open.
+ * Within this time, `chunkBytes` of a body must arrive. A slow connection can do that, but a few bytes now and then do
+ * not keep a connection open.
  */
 export const chunkMsOf = (env: Pick<Env, "BODY_SECONDS">): number => 1000 * (Number(env.BODY_SECONDS) || usualSeconds);
 
-/** At most this much of a refused body is read, so that a client that sends everything first can read the answer. */
+/** The most that is read of a refused body, so that a client that sends everything first can read the answer. */
 const maxUnreadBytes = 2 ** 20;
 
 /**
- * The body did not arrive, because the client is too slow or has disconnected. Failures that follow from it are not the
- * service's fault.
+ * The body did not arrive, because the client is too slow or has disconnected. Failures that result from this are not
+ * the service's fault.
  */
 export class BodyFault extends Error {
   override readonly name = "BodyFault";
@@ -47,13 +47,13 @@ export class RequestBody {
           if (chunk) controller.enqueue(chunk);
           if (this.#isOver) controller.close();
         },
-        // The reader needs no more. `discard` handles the rest.
+        // The reader needs no more. `discard` reads the rest.
       },
       { highWaterMark: 0 },
     );
   }
 
-  /** The reason if the body did not arrive. */
+  /** The reason why the body did not arrive. Undefined if it did. */
   get fault(): BodyFault | undefined {
     return this.#fault;
   }
@@ -62,7 +62,7 @@ export class RequestBody {
     return this.#reader !== undefined;
   }
 
-  /** Reads the rest that its reader has left, at most `maxBytes`, unless the body is still being read. */
+  /** Reads what the reader has left, at most `maxBytes`, unless the body is still being read. */
   async discard(maxBytes: number): Promise<void> {
     const isWithOther = this.#source.locked && !this.isBegun;
     if (this.#reading || isWithOther) return;
@@ -99,10 +99,10 @@ export class RequestBody {
 const bodies = new WeakMap<Context, { given: Request; body: RequestBody }>();
 
 /**
- * Applies deadlines to every body. After the answer is made, reads the rest of the body, or only a part of it if the
+ * Applies deadlines to every body. Once the answer is ready, reads the rest of the body, or only a part of it if the
  * answer is a refusal. Otherwise a client that sends the whole body before it reads the answer would find its
- * connection closed, and the answer lost. A body that waits for `100 Continue` has not been sent yet, and reading would
- * request it.
+ * connection closed and lose the answer. A body that waits for `100 Continue` has not been sent yet, and reading it
+ * would request it.
  */
 export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) => {
   const given = c.req.raw;
@@ -119,7 +119,7 @@ export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) =
 
 /**
  * Whether the client must get the answer: it is a success, such as the stored answer to a repeated upload, or the
- * challenge, before which Python sends everything (compatibility.md, "Credentials").
+ * challenge, before which Python sends the whole body (compatibility.md, "Credentials").
  */
 const isOwed = ({ ok, status }: Response, { headers }: Request): boolean =>
   ok || (status === 401 && !headers.has("authorization"));
@@ -138,8 +138,8 @@ function withBody(request: Request, body: ReadableStream<Uint8Array>): Request {
 }
 
 /**
- * The request as it arrived, for a call that forwards its body as a stream and has its own rules for ending it. If the
- * body was already read for an Idempotency-Key, this is the request that was made to read it again.
+ * The request as it arrived, for a call that forwards its body as a stream and ends it by its own rules. If the body
+ * was already read for an Idempotency-Key, this is the request that was created to read it again.
  */
 export function untimed(c: Context): Request {
   const known = bodies.get(c);

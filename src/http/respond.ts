@@ -8,13 +8,13 @@ import { writeJson } from "#lib/wire/json";
 import { viewOf } from "#lib/wire/view";
 import { writeXml, type XmlValue } from "#lib/wire/xml";
 
-// Exactly this type: a client matches the text before ";" against application/xml.
+// Exactly this type: one client compares the text before ";" with application/xml.
 const xmlType = "application/xml; charset=utf-8";
 const jsonType = "application/json; charset=utf-8";
 
 /**
- * Answers with a document: XML, or JSON for a client that requests it. Sends the length, because old clients need it on
- * keep-alive connections.
+ * Answers with a document as XML, or as JSON for a client that requests it. Sends the length, because old clients need
+ * it on keep-alive connections.
  */
 export function xml(c: Context, root: string, value: XmlValue, status: ContentfulStatusCode = 200): Response {
   const isJson = prefersJson(c.req.header("accept"));
@@ -37,11 +37,11 @@ export function xmlOrText(c: Context, root: string, value: XmlValue, text: () =>
   });
 }
 
-/** The answer for an unknown path, and for one that only another version of the API has. */
+/** The answer for an unknown path, and for a path that exists only in another version of the API. */
 export const nothingHere = (c: Context): Response =>
   answerError(c, { code: "unknown_error", message: "There is nothing at this address." }, 404);
 
-/** All versions and entry points show an error in this form. */
+/** Answers with an error, in the same form for all versions and entry points. */
 export const answerError = (
   c: Context,
   given: { code: RefusalCode; message: string },

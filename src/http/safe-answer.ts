@@ -5,14 +5,14 @@ import { requestIdNow } from "#log/request-id";
 
 const headers = Object.entries(safeHeaders);
 
-/** Adds the headers that an answer does not have already. An answer that opens a WebSocket gets none. */
+/** Adds those of the headers that an answer does not have yet. An answer that opens a WebSocket gets none. */
 export const safeAnswer = createMiddleware(async (c, next) => {
   await next();
   if (c.res.webSocket) return;
   try {
     addMissing(c.res.headers);
   } catch {
-    // The headers of an answer that came from elsewhere are read-only.
+    // The headers of a fetched answer are read-only.
     c.res = new Response(c.res.body, c.res);
     addMissing(c.res.headers);
   }

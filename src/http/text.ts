@@ -5,7 +5,7 @@ import { answerBlob } from "./blob.ts";
 export interface TextFile {
   text: string;
   contentType: string;
-  /** The name under which clients save it. Undefined if they do not. */
+  /** The name under which clients save the text. Undefined if they do not save it. */
   fileName?: string;
 }
 

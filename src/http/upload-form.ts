@@ -10,15 +10,15 @@ export const withoutEmpty = (fields: ReadonlyMap<string, string>): Record<string
 type Received = { env: Pick<Env, "MAX_UPLOAD_MB">; req: { raw: Request } };
 
 /**
- * Refuses a body whose Content-Length is too long for any file. Without the header, the body is counted while it
- * arrives.
+ * Refuses a body whose Content-Length is too large for any file. Without the header, the bytes are counted as they
+ * arrive.
  */
 export function refuseLongBody({ env, req }: Received, tooLarge: (largestMb: number) => Refusal): void {
   const largestMb = Number(env.MAX_UPLOAD_MB);
   if (announcedBytes(req.raw) > largestMb * 2 ** 20 + formBytes) throw tooLarge(largestMb);
 }
 
-/** A handler for `catch`. Refuses a form that cannot be read in the same way as an invalid file. */
+/** A handler for `catch`. Refuses a form that cannot be read, with the same refusal as for an invalid file. */
 export const damagedForm =
   (code: RefusalCode) =>
   (error: unknown): never => {

@@ -5,7 +5,7 @@ import { boundaryOf, MultipartFault, partsOf } from "./multipart.ts";
 /** The Content-Length, or 0 if the client did not send it. */
 export const announcedBytes = ({ headers }: Request): number => Number(headers.get("content-length")) || 0;
 
-/** A file while it arrives. */
+/** An incoming file. */
 export interface IncomingFile {
   body: ReadableStream<Uint8Array>;
   /** The file's name on the client. */
@@ -14,7 +14,7 @@ export interface IncomingFile {
   expectedBytes?: number;
 }
 
-/** Stores a file while it arrives. */
+/** Stores an incoming file. */
 export interface UploadSink<T> {
   store: (file: IncomingFile) => Promise<T>;
   /** Called if the form turns out to be damaged after the file. */
@@ -32,8 +32,8 @@ export interface Received<T> {
 const maxFieldBytes = 4096;
 
 /**
- * Reads a form with the file in the field `file`, or a body that is the file itself, as one client sends it (compatibility.md,
- * "Bodies").
+ * Reads a form with the file in the field `file`, or a body that is the file itself, as one client sends it
+ * (compatibility.md, "Bodies").
  */
 export async function receiveUpload<T>(request: Request, sink: UploadSink<T>): Promise<Received<T>> {
   const boundary = boundaryOf(request.headers.get("content-type"));
