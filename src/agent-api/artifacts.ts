@@ -13,7 +13,7 @@ const Part = z.object({
   sha256: Sha256,
 });
 
-/** Uploads of an attempt's artifacts: opened or resumed, sent part by part, then completed. */
+/** Uploads of an attempt's artifacts: opened or resumed, sent part by part, and then completed. */
 export const artifacts = factory
   .createApp()
   .post("/:id/artifacts/:name", async (c) => {

@@ -17,7 +17,7 @@ export function attemptOf(c: Context<AgentEnv>) {
   return { build: buildObject(c.env, row), uid: row.uid, token };
 }
 
-/** The token of an attempt at the build or testdrive with this id, and the row that it belongs to. */
+/** The token of an attempt at the build or testdrive with this id, and the row that the token names. */
 export function tokenOf(c: Context<AgentEnv>, id: number) {
   const sent = c.req.header(attemptHeader);
   if (!sent) throw new AgentRefusal("invalid", `The header ${attemptHeader} is missing.`);

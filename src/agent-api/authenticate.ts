@@ -19,13 +19,13 @@ export const authenticate = factory.createMiddleware(async (c, next) => {
   const holder = isAboutWork ? agentOfBound(attempt, bearer, c.env.API_KEY_PEPPER) : undefined;
   c.set("agent", holder ?? (await registered(c)));
   await next();
-  // An agent sends a whole part before it reads the answer that its attempt is over.
+  // An agent sends a whole part before it reads the answer that says its attempt is over.
   await readRest(c, partBytes);
 });
 
 /**
- * The agent of a call about itself, or about data that outlives its leases. Refused if the operator has removed the
- * agent.
+ * The agent that makes a call about itself, or about data that outlives its leases. Refused if the operator has removed
+ * the agent.
  */
 export async function registered(c: Context<AgentEnv>): Promise<Agent> {
   const services = { env: c.env, db: c.var.db };

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { readWhole } from "#http/whole-body";
 import { AgentRefusal } from "#agent-api/refusal";
 
-/** The limit for all messages but one: they have only a few fields. */
+/** The limit for all messages except one. They have only a few fields. */
 const usualBytes = 64 * 1024;
 
 /** Reads a body of at most `maxBytes`. */

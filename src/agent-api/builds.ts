@@ -15,7 +15,7 @@ import { readBytes, readMessage } from "#agent-api/body";
 import { factory } from "#agent-api/factory";
 import { accepted } from "#agent-api/refusal";
 
-/** A result lists all packages of the image: a few tens of thousands at most, of 200 bytes each. */
+/** A result lists all packages of the image: at most a few tens of thousands, with 200 bytes each. */
 const maxResultBytes = 16 * 1024 * 1024;
 const Offset = z.coerce.number().int().nonnegative();
 

@@ -15,7 +15,7 @@ import { logFailure } from "#log/log";
 
 const largeBytes = 1024 * 1024;
 
-/** Agents retry refused requests. The remaining disk space is for heartbeats and logs. */
+/** Agents retry refused requests. The disk space that remains is for heartbeats and logs. */
 const refuseLargeBodiesOnFullDisk = factory.createMiddleware(async (c, next) => {
   const isLarge = Number(c.req.header("content-length") ?? 0) >= largeBytes;
   if (isLarge && (await hasFullDisk(c.env))) throw new AgentRefusal("disk_full");

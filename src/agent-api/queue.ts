@@ -14,7 +14,7 @@ const maxDelaySeconds = 24 * 60 * 60;
 const PullRequest = z.object({
   batch_size: z.int().min(1).max(maxBatchSize).default(5),
   visibility_timeout_ms: z.int().min(0).max(maxLeaseMs).optional(),
-  // The older name, also in milliseconds.
+  // The older name of the same value, also in milliseconds.
   visibility_timeout: z.int().min(0).max(maxLeaseMs).optional(),
 });
 const AckRequest = z.object({
@@ -27,9 +27,9 @@ const AckRequest = z.object({
 type GatewayEnv = { Bindings: Env; Variables: Pick<AgentEnv["Variables"], "db"> };
 
 /**
- * Cloudflare's HTTP pull consumer under its own paths, so that an agent uses one protocol everywhere. In embedded mode it
- * serves the mailbox. In production it forwards the call with QUEUE_API_TOKEN, which could edit every queue of the account
- * and so must never reach a build host. It ignores the account and queue in the path.
+ * Cloudflare's HTTP pull consumer under its own paths, so that agents always use the same protocol. In embedded mode it
+ * serves the mailbox. In production it forwards the call with QUEUE_API_TOKEN, which could edit every queue of the
+ * account and so must never reach a build host. The account and the queue in the path are ignored.
  */
 export const queueGateway = new Hono<GatewayEnv>()
   .use(async (c, next) => {
@@ -67,8 +67,8 @@ async function isAllowed(c: Context<GatewayEnv>): Promise<boolean> {
   if (sameSecret(token, c.env.GATEWAY_TOKEN)) return true;
   const board = switchboard(c.env);
   const tokenHmac = keyedHash(c.env.API_KEY_PEPPER, token);
-  // Idle agents poll so often that the object answers instead of the database. During a deploy it may be older than
-  // this code.
+  // Idle agents poll so often that the object answers instead of the database. During a deploy, the object may run
+  // older code.
   if (await Promise.resolve(board.recognizes(tokenHmac)).catch(() => false)) return true;
   const agent = await agentOf({ env: c.env, db: c.var.db }, authorization);
   if (!agent) return false;
@@ -78,7 +78,10 @@ async function isAllowed(c: Context<GatewayEnv>): Promise<boolean> {
   return true;
 }
 
-/** Parses the body. Returns undefined, which no schema accepts, if it is not JSON. An empty body is an empty object, as at Cloudflare. */
+/**
+ * Parses the body. Returns undefined, which no schema accepts, if the body is not JSON. As at Cloudflare, an empty body
+ * counts as an empty object.
+ */
 async function jsonOf(c: Context): Promise<unknown> {
   const text = await c.req.text();
   if (text === "") return {};

@@ -34,7 +34,10 @@ export class AgentRefusal extends Error {
   }
 }
 
-/** Returns the answer of an object, or throws its refusal. Objects refuse by value, because RPC loses the class of an error. */
+/**
+ * Returns an object's answer, or throws its refusal. Objects return refusals as values, because RPC loses the class of
+ * an error.
+ */
 export function accepted<T extends object>(answer: T): Exclude<T, { refused: string }> {
   if (isRefused(answer)) throw new AgentRefusal(codeOf(answer.refused));
   return answer as Exclude<T, { refused: string }>;

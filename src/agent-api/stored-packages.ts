@@ -11,7 +11,7 @@ const PieceParams = z.object({ packageId: PackageId, piece: z.coerce.number().in
 const Sent = z.object({ size: z.coerce.number().int().positive(), sha256: Sha256 });
 
 /**
- * Files of frozen packages, because mirrors may drop them: an attempt uploads the files that it has fetched, and
+ * Files of frozen packages, stored because mirrors may drop them. An attempt uploads the files that it has fetched, and
  * downloads those that it can no longer fetch.
  */
 export const storedPackages = factory

@@ -21,7 +21,7 @@ import { readBytes, readMessage } from "#agent-api/body";
 import { factory, type AgentEnv } from "#agent-api/factory";
 import { accepted, AgentRefusal } from "#agent-api/refusal";
 
-/** The picture in base64, and the texts. */
+/** The screenshot in base64, and the texts. */
 const maxReportBytes = 2 * maxScreenBytes;
 
 const TestdriveId = z.coerce.number().int().positive();
@@ -37,7 +37,7 @@ export const testdrives = factory
 
     return c.json<z.infer<typeof TestdriveClaimAnswer>>({ testdrive: claimed ?? null });
   })
-  // The image that the session boots, while the agent holds the session.
+  // The image that the session boots, while the agent's claim is valid.
   .get("/:id/image", async (c) => {
     const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
     const { buildId } = accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
@@ -55,7 +55,7 @@ export const testdrives = factory
     await keepScreen({ env: c.env, db: c.var.db }, { buildId, png });
     return c.body(null, 204);
   })
-  // The last message of a session that checks an image.
+  // The last message of a session that runs the checks of an image.
   .post("/:id/checks", async (c) => {
     const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
     accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
@@ -74,7 +74,8 @@ export const testdrives = factory
   .post("/:id/modified/:request", (c) => bringAnswer(c, c.req.param("request")))
   .get("/:id/control", (c) => openSocket(c, "control"))
   .get("/:id/viewers/:viewer", (c) => openSocket(c, `viewer/${encodeURIComponent(c.req.param("viewer"))}`))
-  // Requests to the guest's web server: the body of a visitor's request and the guest's answer, both as streams; or its WebSocket.
+  // Requests to the guest's web server: the body of a visitor's request and the guest's answer, both as streams, or the
+  // WebSocket.
   .get("/:id/visits/:visit/body", (c) => passOn(c))
   .get("/:id/visits/:visit/socket", (c) => passOn(c))
   .post("/:id/visits/:visit/answer", (c) => passOn(c));
@@ -91,7 +92,7 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
   return await unlessLate(answer);
 }
 
-/** Passes on an answer about modified files, as a stream. */
+/** Forwards an answer about modified files, as a stream. */
 async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
   const { row, token } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
@@ -106,7 +107,7 @@ const Visit = z.object({
   visit: z.string().regex(/^[\w-]{1,64}$/),
 });
 
-/** Passes the request on to the session's object, which checks the attempt's token and joins the streams. */
+/** Forwards the request to the session's object, which checks the attempt's token and joins the streams. */
 async function passOn(c: Context<AgentEnv>): Promise<Response> {
   const { id, visit } = Visit.parse(c.req.param());
   const { row, token } = tokenOf(c, id);
