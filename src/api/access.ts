@@ -8,7 +8,8 @@ import { factory, type ApiEnv } from "#api/factory";
 import { maxFormBytes } from "#http/params";
 
 /**
- * Refuses a call that the token may not make, by the call's description, before the call does anything (decision 33).
+ * Refuses a call that the token may not make, before the call does anything. The call's description decides (decision
+ * 33).
  */
 export const refuseBeyondToken = (call: Operation) =>
   factory.createMiddleware(async (c, next) => {
@@ -41,7 +42,7 @@ function namedInPath(c: Context<ApiEnv>, { path }: Operation): Named[] {
   return path.split("/").flatMap((segment, at) => namedBy(segment.replace(/^\{(\w+)\}$/, "$1"), given[at]));
 }
 
-/** Every value, from the query and the body: if there are several, it must not matter which of them the call uses. */
+/** Every value in the query and the body, because it must not matter which of several the call uses. */
 async function namedInParameters(c: Context<ApiEnv>, { params }: Operation): Promise<Named[]> {
   const names = Object.keys(params?.shape ?? {}).filter((name) => name in kinds);
   if (names.length === 0) return [];
@@ -60,7 +61,7 @@ const namedBy = (name: string, id: string | undefined): Named[] => {
   return what === undefined ? [] : [{ what, id: id ?? "" }];
 };
 
-/** The fields of the body, which the call reads again. Undefined if the body is too large to read here. */
+/** The fields of the body. The call reads the body again. Undefined if the body is too large to read here. */
 async function formOf(c: Context<ApiEnv>): Promise<[string, string][] | undefined> {
   const type = c.req.header("content-type") ?? null;
   if (!mayBeForm(type)) return [];

@@ -3,7 +3,10 @@ interface Route {
   path: string;
 }
 
-/** The methods of a path. If there are any, a request with another method has the wrong method, not a wrong path. */
+/**
+ * The methods of a path. If there are any, a request with another method is refused for its method, not as an unknown
+ * path.
+ */
 export function allowedMethods(routes: readonly Route[], path: string): string[] {
   const plain = path.replace(/(.)\/+$/, "$1");
   const methods = routes.filter(({ method, path }) => method !== "ALL" && pattern(path).test(plain));

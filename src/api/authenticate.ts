@@ -8,8 +8,8 @@ import { factory, type ApiEnv } from "#api/factory";
 import { answerError } from "#http/respond";
 
 /**
- * HTTP Basic: account name, and API key or token (compatibility.md, "Credentials"). Python and Qt clients send credentials only
- * after the challenge.
+ * HTTP Basic: account name, and API key or token (compatibility.md, "Credentials"). Python and Qt clients send
+ * credentials only after the challenge.
  */
 export const authenticate = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);
@@ -27,7 +27,9 @@ export function givenCredentials(request: Request, env: AddressRules): Credentia
   return given && { ...given, address: clientAddress(request, env) };
 }
 
-/** Name and secret of an Authorization header. The scheme may be in upper or lower case, since Java writes BASIC. */
+/**
+ * Name and secret from an Authorization header. The scheme may be in upper or lower case, because Java writes BASIC.
+ */
 function basicCredentials(header: string | null): { username: string; key: string } | undefined {
   const encoded = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(header ?? "")?.[1];
   if (encoded === undefined) return undefined;

@@ -9,7 +9,7 @@ import { id } from "#http/params";
 const maxPathLength = 4096; // PATH_MAX
 const maxFiles = 1000;
 
-/** A path in an image; `/etc/` is `/etc`. */
+/** A path in an image. `/etc/` becomes `/etc`. */
 const imagePath = z
   .string()
   .max(maxPathLength, "invalid_value")
@@ -27,7 +27,7 @@ const DifferenceRequest = z.object({
     .default(100),
 });
 
-/** How another build differs: a Kiln extension. */
+/** How another build differs from this one: a Kiln extension. */
 export const compareBuilds = call("GET /builds/{build_id}/difference", {
   name: "compareBuilds",
   access: "own",

@@ -9,7 +9,7 @@ interface LogReader {
   /** Whether the token or session of the request is still valid. */
   stillOpens: () => Promise<boolean>;
   buildId: number;
-  /** Where events begin, in bytes. By default, they begin with the last lines. */
+  /** Where events begin, in bytes. By default, with the last lines. */
   from?: number | undefined;
 }
 

@@ -26,7 +26,7 @@ const ListRequest = z.object({
 const ids = { build_id: "invalid_build_id" } as const;
 const noTexts = { own: "", kiwi: "" };
 
-/** The advisories that concern an image: a Kiln extension. */
+/** The advisories that affect an image: a Kiln extension. */
 const listAdvisories = call("GET /builds/{build_id}/advisories", {
   name: "listAdvisories",
   access: "readable",

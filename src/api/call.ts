@@ -15,7 +15,10 @@ import { parseParams, pathId, readQuery, readRepeated } from "#http/params";
 import { xml, xmlOrText } from "#http/respond";
 import { preconditionOf, validated } from "#api/revalidation";
 
-/** One call of the API: its route, its description and its action. Routes, OpenAPI, the page and the table test come from it. */
+/**
+ * One call of the API: its route, its description and its action. The routes, OpenAPI, the reference page and the table
+ * test are generated from it.
+ */
 export interface Call extends Operation {
   handle(c: Context<ApiEnv>): Promise<Response>;
 }
@@ -24,15 +27,15 @@ export interface CallGroup extends Group {
   operations: readonly Call[];
 }
 
-/** The account that calls, the version of the API, and the bindings that the answer needs. */
+/** The account that makes the call, the version of the API, and the bindings that the answer needs. */
 export type Caller = ApiEnv["Variables"] & { env: Env };
 
-/** An answer that is a file. `act` makes the response itself. */
+/** An answer that is a file. `act` creates the response itself. */
 export type FileAnswer = Extract<Operation["answer"], { kind: "file" }> & Typed<Response, unknown>;
 
 export const file = (what: string, ...types: readonly string[]): FileAnswer => ({ kind: "file", types, what });
 
-/** An answer without a body. `act` makes the response itself. */
+/** An answer without a body. `act` creates the response itself. */
 export type NoAnswer = Extract<Operation["answer"], { kind: "nothing" }> & Typed<Response, unknown>;
 
 export const nothing = (what: string): NoAnswer => ({ kind: "nothing", what });
@@ -48,27 +51,29 @@ type Ids = Readonly<Record<string, RefusalCode>>;
 type Described = Omit<Operation, "method" | "path" | "versions" | "params" | "body" | "answer">;
 
 interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F> extends Described {
-  /** By default, both versions have the call. */
+  /** The versions that have the call; by default both. */
   versions?: readonly Version[];
-  /** Ids in the path, each with the code for an id that is unknown or another account's. */
+  /** Ids in the path, each with the code for an id that is unknown or belongs to another account. */
   ids?: I;
   /**
    * Finds the object that the first id names, for `act`. It runs before the rest of the request is read, so that its
    * refusal comes first.
    */
   finds?: (caller: Caller, id: number) => F | Promise<F>;
-  /** Read from the query, a form or multipart fields, but only from the query if the body is a document or a text. */
+  /**
+   * Parameters from the query, a form or multipart fields, but only from the query if the body is a document or a text.
+   */
   params?: P;
-  /** Parameters that `act` reads itself: next to a file in the body, as they arrive, or in a header too. */
+  /** Parameters that `act` reads itself: next to a file in the body, while they arrive, or also from a header. */
   besideFile?: z.ZodObject;
-  /** The document in the body, or the other kind of body that the call takes. */
+  /** The document in the body, or another kind of body that the call accepts. */
   takes?: (Document | TextBody | Extract<Body, { kind: "file" | "bytes" }>) & Typed<never, B>;
   answer: (Document | FileAnswer | NoAnswer) & Typed<A, unknown>;
-  /** The answer has status 201. */
+  /** Whether the answer has status 201. */
   isCreated?: true;
   /** The result as plain text, for a client that requests it. */
   asText?: (result: A, caller: Caller) => string;
-  /** The answer shows a secret, so no cache may store it. */
+  /** Whether the answer contains a secret, so that no cache may store it. */
   isSecret?: true;
   /** The entry in the audit log. `act` writes it in the same batch as its own statements, see `entryOfAct`. */
   audit?: { event: AuditEvent; detail?: (request: RequestOf<R, I, P, B, F, A>) => AuditDetail };
@@ -80,12 +85,15 @@ interface Given<R extends string, A, I extends Ids, P extends z.ZodObject, B, F>
   ) => A | Response | Promise<A | Response>;
 }
 
-/** Ids of the path as numbers, its other names as text, the parameters, and the reader of the document in the body. */
+/**
+ * Ids in the path as numbers, other path parameters as text, the parameters, and the reader of the document in the
+ * body.
+ */
 type RequestOf<R extends string, I, P extends z.ZodObject, B, F, A> = {
   [N in NamesIn<R>]: N extends keyof I ? number : string;
 } & z.output<P> & { found: F; body: () => Promise<B>; all: AllValues; precondition: Precondition<A> };
 
-/** Throws if the document no longer matches the client's If-Match. Undefined if the client sent no If-Match. */
+/** Throws if the document's state does not match the client's If-Match. Undefined if the client sent no If-Match. */
 type Precondition<A> = ((before: A) => void) | undefined;
 
 /** Every value of a parameter that may be repeated: `path=/a&path=/b`, or `path[]` as many libraries write it. */
@@ -120,7 +128,7 @@ export function call<
   };
 }
 
-/** A copy of a call for another method, which one client sends. */
+/** A copy of a call with another method, which one client sends. */
 export function byMethod(method: Operation["method"], same: Call): Call {
   const by = method.charAt(0) + method.slice(1).toLowerCase();
   return { ...same, name: `${same.name}By${by}`, method, deprecated: true };
@@ -164,7 +172,7 @@ async function requestOf<R extends string, A, I extends Ids, P extends z.ZodObje
   }
   const { first, all } = params && !takes ? await readRepeated(c) : { first: params && readQuery(c), all: () => [] };
   const given = params && first && parseParams(params, first);
-  // Read last: an appliance that is not the caller's does not exist, whatever the body contains.
+  // Read last: another account's appliance is reported as unknown, whatever the body contains.
   const body = async () => {
     if (takes && "root" in takes) return await readDocumentBody(takes, c.req.raw);
     return takes?.kind === "text" ? await readRawText(c.req.raw) : undefined;

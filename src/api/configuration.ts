@@ -43,7 +43,7 @@ export const configuration: CallGroup = {
   ],
 };
 
-/** The Ruby client sends a picture by POST, the specification by PUT (compatibility.md, "Pictures"). */
+/** The Ruby client sends a picture with POST, the specification uses PUT (compatibility.md, "Pictures"). */
 function picture(kind: PictureKind, title: string, what: string): Call[] {
   const path = `/appliances/{appliance_id}/configuration/${kind}` as const;
   const replace = call(`PUT ${path}`, {

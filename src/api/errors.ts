@@ -6,7 +6,7 @@ import { WireFault } from "#lib/wire/fault";
 import type { ApiVersion } from "#api/versions";
 
 /**
- * The part of an error that a client sees. Anything that is not a Refusal is a bug of the service, and is shown without
+ * The part of an error that a client sees. Anything that is not a Refusal is a bug in the service, and is shown without
  * details.
  */
 export interface ShownError {
@@ -30,7 +30,8 @@ export function shown(error: unknown, version?: ApiVersion): ShownError {
 }
 
 /**
- * compatibility.md, "Status codes". A reason that the original did not have has its own status, but no separate code.
+ * The status of a refusal (compatibility.md, "Status codes"). A reason that the original did not have gets its own
+ * status, but not its own code.
  */
 function statusOf({ code, reason }: Refusal, version?: ApiVersion): ContentfulStatusCode {
   if (reason === "unknown" && version?.unknownIdStatus !== 400) return 404;

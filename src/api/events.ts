@@ -128,7 +128,7 @@ export const events: CallGroup = {
   ],
 };
 
-/** A client that has seen no event sends an empty header. */
+/** A client that has seen no event yet sends an empty header. */
 function idIn(lastEventId: string | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);

@@ -14,8 +14,8 @@ export type ApiEnv = {
     version: ApiVersion;
     baseUrl: string;
     /**
-     * Set if the request has an Idempotency-Key. What the request makes is stored with this id, so that a repeat finds
-     * it.
+     * Set if the request has an Idempotency-Key. Whatever the request creates is stored with this id, so that a
+     * repeated request finds it.
      */
     requestId?: string;
     /** The error code, if the answer is an error. */
@@ -23,5 +23,5 @@ export type ApiEnv = {
   };
 };
 
-// strict: false, because some clients end every path in a slash.
+// strict: false, because some clients end every path with a slash.
 export const factory = createFactory<ApiEnv>({ defaultAppOptions: { strict: false } });

@@ -10,7 +10,7 @@ import { damagedForm, refuseLongBody } from "#http/upload-form";
 
 /** How a call receives a file. */
 export interface FileCall<T> extends UploadSink<T> {
-  /** Names of parameters: a body that begins with one of them is a form without a file. */
+  /** Names of parameters. A body that begins with one of them is a form without a file. */
   parameters: readonly string[];
   tooLarge: (largestMb: number) => Refusal;
 }

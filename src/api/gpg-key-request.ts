@@ -5,7 +5,7 @@ import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { readWhole } from "#http/whole-body";
 import { readQuery, refusedJson } from "#http/params";
 
-/** The parameters of a request to add a key, and the key, wherever it is in the request. */
+/** The parameters of a request to add a key, and the key, wherever the request contains it. */
 export interface KeyRequest {
   params: Record<string, string>;
   key: Uint8Array;
@@ -41,7 +41,10 @@ async function readBody(body: ReadableStream<Uint8Array> | null): Promise<Uint8A
 const isForm = (contentType: string): boolean =>
   isJson(contentType) || /^\s*(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(contentType);
 
-/** Armour, or a packet of OpenPGP, whose first bit is set (RFC 9580, section 4.2). No form begins like that. */
+/**
+ * Whether the body is armour, or an OpenPGP packet, whose first bit is set (RFC 9580, section 4.2). No form begins like
+ * that.
+ */
 const isKey = (body: Uint8Array): boolean =>
   (body[0] ?? 0) >= 0x80 || /^\s*-----BEGIN PGP /.test(new TextDecoder().decode(body.subarray(0, 1024)));
 

@@ -8,7 +8,7 @@ import { readKeyRequest } from "#api/gpg-key-request";
 import { ofOwn, ofReadable } from "#api/of-appliance";
 import { parseParams } from "#http/params";
 
-/** The key may also come as a file. */
+/** The key may also be sent as a file. */
 const NewKey = z.object({
   name: z.string({ error: "invalid_name" }),
   target: z.literal("rpm", { error: "invalid_target" }),

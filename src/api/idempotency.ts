@@ -12,9 +12,9 @@ const maxComparedBytes = 256 * 1024;
 const maxStoredBytes = 256 * 1024;
 
 /**
- * A POST, or a PUT with If-Match, that has an Idempotency-Key is done once. If it comes again within a day, it gets the
- * same answer (docs/api/README.md). If the connection breaks, the work continues, because the client will send the
- * request again.
+ * A POST, or a PUT with If-Match, that has an Idempotency-Key is done once. If the request is repeated within a day, it
+ * gets the same answer (docs/api/README.md). If the connection breaks, the work continues, because the client will send
+ * the request again.
  */
 export const idempotent = factory.createMiddleware(async (c, next) => {
   const key = keyOf(c);
@@ -63,7 +63,8 @@ async function fingerprint(c: Context<ApiEnv>): Promise<string> {
 }
 
 /**
- * For a large body, only the length is compared: the body is a stream, which must not be read before the comparison.
+ * For a large body, only the length is compared, because the body is a stream, which must not be read before the
+ * comparison.
  */
 async function bodyMarks(c: Context<ApiEnv>): Promise<string[]> {
   const type = c.req.header("content-type") ?? "";
@@ -75,7 +76,7 @@ async function bodyMarks(c: Context<ApiEnv>): Promise<string[]> {
   return [kind, isWhole ? "whole" : "start", await sha256(withoutBoundary(start, type))];
 }
 
-/** A form that is sent again has a new boundary each time. */
+/** Removes the boundary, because a form that is sent again has a new one each time. */
 function withoutBoundary(body: Uint8Array<ArrayBuffer>, contentType: string): Uint8Array<ArrayBuffer> {
   const boundary = knownBoundary(contentType);
   if (boundary === undefined) return body;
@@ -102,7 +103,7 @@ async function outcomeOf(answer: Response): Promise<Outcome> {
   return { status: answer.status, contentType: answer.headers.get("content-type") ?? "", body };
 }
 
-/** The outcome of a request that was not done. */
+/** The outcome of a request that was not carried out. */
 const without = (status: number): Outcome => (status >= 500 ? "failed" : "refused");
 
 function replay({ status, contentType, body }: Answer): Response {

@@ -14,7 +14,7 @@ const Request = z.object({
   before: id("invalid_value").optional(),
 });
 
-/** The images that have a package, or that an advisory concerns: a Kiln extension. */
+/** The images that have a package, or that an advisory affects: a Kiln extension. */
 export const findImages = call("GET /account/images", {
   name: "findImages",
   access: "own",

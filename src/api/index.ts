@@ -15,7 +15,7 @@ import { spending } from "#domain/accounts/rates";
 import { refuseInReadOnlyMode } from "#domain/service-settings";
 import { nothingHere } from "#http/respond";
 
-/** Refuses every call that changes something while the service is in read-only mode; a request that only reads is not checked. */
+/** In read-only mode, refuses every call that changes something. A request that only reads is not checked. */
 const refuseChangesInReadOnlyMode = factory.createMiddleware(async (c, next) => {
   if (!readingMethods.has(c.req.method)) await refuseInReadOnlyMode({ env: c.env, db: c.var.db });
   await next();
@@ -44,7 +44,7 @@ function resources(version: ApiVersion) {
 
 /**
  * The routes of calls, each after its guards. A call that only another version of the API has does not exist in this
- * version. A call with a rate is counted before it does anything.
+ * version. A call with a rate limit is counted before it does anything.
  */
 function mounted(
   { operations }: Pick<CallGroup, "operations">,
@@ -63,7 +63,7 @@ function mounted(
   return app;
 }
 
-/** The checks before a call. What its token may do is checked first, even before a stored answer is repeated. */
+/** The checks before a call. The token's rights are checked first, even before a stored answer is repeated. */
 function guardsOf(call: Call) {
   const guards = [refuseBeyondToken(call), refuseChangesInReadOnlyMode];
   // A call that only reads may happen twice.

@@ -9,8 +9,8 @@ export const both: readonly Version[] = ["v1", "v2"];
 export const v2: readonly Version[] = ["v2"];
 
 /**
- * The objects that a call can name. `own`: the account's own, and repositories that everyone has. `readable`: also
- * templates and what is shared with the account. `public`: what every account may see, such as the gallery.
+ * The objects that a call can name. `own`: the account's own, and repositories that everyone sees. `readable`: also
+ * templates and whatever is shared with the account. `public`: whatever every account may see, such as the gallery.
  */
 type Access = "own" | "readable" | "public";
 
@@ -26,11 +26,12 @@ export interface Operation {
   /** The scope that a token needs, if it does not follow from the method. */
   scope?: Needed;
   /**
-   * Open to a token for one appliance although the call names none: it shows nothing of other appliances, or omits it.
+   * Open to a token for one appliance although the call names none, because it shows nothing of other appliances, or
+   * leaves it out.
    */
   isForAll?: true;
   /**
-   * The rate limit that the call counts towards, per account and ten minutes. Each call counts, whatever its answer.
+   * The rate limit that the call counts towards, per account and ten minutes. Each call counts, whatever its answer is.
    */
   rate?: Rated;
   summary: string;
@@ -43,13 +44,13 @@ export interface Operation {
   answer: Answer;
   /** Request headers that only this call has. */
   headers?: Readonly<Record<string, HeaderMeaning>>;
-  /** The answer has an ETag, and the call honours If-None-Match or If-Match. */
+  /** The answer has an ETag, and the call supports If-None-Match or If-Match. */
   hasEtag?: true;
   /** Codes for a path that names nothing, such as an unknown id: 404 on v2, 400 on v1. */
   unknown?: readonly RefusalCode[];
   /** Codes in addition to those of its ids and those of every call. */
   refuses?: readonly RefusalCode[];
-  /** Further statuses of `unknown_error`. */
+  /** Further reasons, each with its status, for which the call returns `unknown_error`. */
   reasons?: readonly Reason[];
   /** The call exists only for an old client. */
   deprecated?: true;

@@ -153,7 +153,7 @@ export const files: CallGroup = {
   ],
 };
 
-/** Adds the file that was sent, or the one at the URL. */
+/** Adds the uploaded file, or the one at the URL. */
 async function add(c: Context<ApiEnv>, given: Record<string, string>, stored: StagedFile | undefined) {
   const { id: applianceId } = await ownAppliance(c, given);
   const { url } = parseParams(NewFile, given);

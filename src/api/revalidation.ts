@@ -19,7 +19,7 @@ export function validated(c: Context, root: string, value: XmlValue): Response {
 }
 
 /**
- * Refuses a change of a document that is no longer in the state of `If-Match`. Undefined if the client sent no
+ * Refuses to change a document that is no longer in the state that `If-Match` names. Undefined if the client sent no
  * `If-Match`.
  */
 export function preconditionOf<T>(c: Context<ApiEnv>, document: Document<T>): ((state: T) => void) | undefined {
@@ -31,7 +31,7 @@ export function preconditionOf<T>(c: Context<ApiEnv>, document: Document<T>): ((
   };
 }
 
-/** The ETags of a state: XML and JSON have different bytes, so they have different tags. */
+/** The ETags of a state. XML and JSON differ in their bytes, so they have different tags. */
 function etagsOf(root: string, value: XmlValue): { xml: string; json: string } {
   const xml = etagOf(writeXml(root, value));
   return { xml, json: xml.replace(/"$/, '-json"') };

@@ -44,7 +44,7 @@ const contentTypes = {
 
 const typeOfUpload = ([single]: StoredPackage[]) => (single ? packageTypeOf(single) : "archive");
 
-/** The account's own packages, uploaded singly or as tarballs. They make up its user repositories. */
+/** The account's own packages, uploaded individually or as tarballs. They make up its user repositories. */
 export const rpms: CallGroup = {
   title: "Your own packages",
   about:

@@ -4,8 +4,9 @@ import { factory } from "#api/factory";
 export const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Browsers attach cached Basic credentials to forms of other sites. A request that changes something and that comes
- * from another site, by its headers, is refused before it is parsed. No client of the original sends either header.
+ * Browsers attach cached Basic credentials to forms of other sites. If the headers show that a request comes from
+ * another site and it would change something, it is refused before it is parsed. No client of the original sends either
+ * header.
  */
 export const refuseForeignOrigins = factory.createMiddleware(async (c, next) => {
   if (!readingMethods.has(c.req.method) && isForeign(c.req.raw.headers, [c.var.baseUrl, c.req.url])) {
@@ -14,7 +15,7 @@ export const refuseForeignOrigins = factory.createMiddleware(async (c, next) => 
   await next();
 });
 
-/** Whether a page of another site made the browser send this request. `ours` contains the addresses of this service. */
+/** Whether a page of another site made the browser send this request. `ours` contains this service's addresses. */
 export function isForeign(headers: Headers, ours: string[]): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return true;

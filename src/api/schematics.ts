@@ -5,7 +5,7 @@ import { refusesNew } from "#api/definitions";
 import { v2 } from "#api/operation";
 import { call, type CallGroup } from "#api/call";
 
-/** Definitions that have a content address (docs/schematics.md). */
+/** Definitions with a content address (docs/schematics.md). */
 export const schematics: CallGroup = {
   title: "Schematics",
   about:

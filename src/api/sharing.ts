@@ -72,8 +72,8 @@ export const sharing: CallGroup = {
 };
 
 /**
- * After a call that makes images readable for others, a Link header points to the secrets that this exposes. The
- * document has no place for them.
+ * Adds a Link header to the answer of a call that makes images readable for others. It points to the secrets that this
+ * exposes, for which the document has no place.
  */
 export function linkWarnings(c: Context, applianceId: number, version?: string): void {
   const query = version === undefined ? "" : `?version=${encodeURIComponent(version)}`;
@@ -81,7 +81,7 @@ export function linkWarnings(c: Context, applianceId: number, version?: string):
 }
 
 /**
- * The last segment as it was sent: the Ruby client encodes a space as a plus in paths, too (compatibility.md,
+ * The last segment as it was sent. The Ruby client encodes a space as a plus in paths, too (compatibility.md,
  * "Parameters").
  */
 function usernameIn(url: string): string {

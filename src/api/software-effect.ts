@@ -20,7 +20,7 @@ const EffectRequest = z.object({
   remove_repository: z.string().optional(),
 });
 
-/** The effect of a change of the selection, without making it: a Kiln extension. */
+/** The effect that a change of the selection would have, without making the change: a Kiln extension. */
 export const softwareEffect = call("GET /appliances/{appliance_id}/software/effect", {
   name: "getSoftwareEffect",
   rate: "effects",

@@ -24,7 +24,7 @@ export const testdrives: CallGroup = {
   title: "Testdrives",
   about: "A build, booted for a while. A testdrive without a client for 60 seconds ends.",
   operations: [
-    // v1 has no list, though it has this path.
+    // v1 has no list, although it has this path.
     call("GET /testdrives", {
       name: "listTestdrives",
       access: "own",

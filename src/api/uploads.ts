@@ -57,7 +57,7 @@ const send = call("PATCH /uploads/{upload_id}", {
   },
 });
 
-/** Files that are uploaded in several requests, by tus 1.0. */
+/** Files that are uploaded in several requests, with tus 1.0. */
 export const uploads: CallGroup = {
   title: "Large uploads",
   about: "Files and packages that arrive in several requests, by the protocol tus 1.0.",
@@ -101,7 +101,7 @@ export const uploads: CallGroup = {
         if (length === 0) throw new Refusal("invalid_value", { message: "An empty file is uploaded in one request." });
         const { filename: sentName, ...inHeader } = metadataIn(c);
         const purpose = purposeOf({ ...inHeader, ...(await readParams(c)) }, sentName);
-        // The header may name a different appliance than the parameters, which were checked before.
+        // The header may name a different appliance than the parameters, which have already been checked.
         refuseMakingIn(access, "applianceId" in purpose ? purpose.applianceId : null);
         const announced = { accountId: account.id, purpose, length, sentName, requestId };
         const upload = await beginUpload({ env, db }, announced);

@@ -7,11 +7,11 @@ export interface ApiVersion {
   number: string;
   /** Status of an unknown id in the path: v1 clients recover only from a 400. */
   unknownIdStatus: 400 | 404;
-  /** The types of images that can be built. v1 lacks only those that the specification gives to v2 alone. */
+  /** The image types that can be built. v1 lacks only those that the specification reserves for v2. */
   imageTypes: readonly ImageType[];
 }
 
-/** All image types that v1 ever had, and those that v2 added to them. Messages list them in this order. */
+/** All image types that v1 ever had, and those that v2 added. Messages list them in this order. */
 const firstTypes: readonly ImageType[] = ["xen", "oem", "vmx", "iso"];
 const addedByV2: readonly ImageType[] = ["ec2", "net", "oemiso"];
 const ownTypes = imageTypes.filter((type) => ![...firstTypes, ...addedByV2].includes(type));

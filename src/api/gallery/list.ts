@@ -6,7 +6,7 @@ import { v2 } from "#api/operation";
 import { call } from "#api/call";
 import { positive } from "#http/params";
 
-/** `latest`, `popular` and `search` may have no value, and any value of the first two means the same. */
+/** `latest`, `popular` and `search` may have no value. For the first two, any value means the same. */
 const GalleryRequest = z.object({
   latest: z.string().optional(),
   popular: z.string().optional(),

@@ -10,7 +10,7 @@ import { ofAppliance, ofPublished } from "#api/gallery/of-appliance";
 
 const releaseNotes = rawText("Release notes, as plain text whatever the Content-Type; may be empty.");
 
-/** Published versions, and publishing them. */
+/** Published versions, and how to publish one. */
 export const galleryVersions: readonly Call[] = [
   call("GET /gallery/appliances/{appliance_id}", {
     name: "getPublication",
