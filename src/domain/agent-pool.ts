@@ -1,13 +1,13 @@
 import { startsMachine, type AgentReport, type Arch, type Capabilities, type Job } from "#lib/contract/index";
 import { canDo, type BuildWanted } from "#domain/builds/builder-abilities";
 
-/** The facts of a build, without any others that the value has. */
+/** Only those facts of a build that decide which agents can do it. */
 export const wantedOf = (build: BuildWanted): BuildWanted => {
   const { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, fileSystem, rebuildOf } = build;
   return { imageType, arch, packageType, builderRoot, needsLvm, needsEfi, fileSystem, ...(rebuildOf && { rebuildOf }) };
 };
 
-/** Work that waits for an agent. `isAgain`: an agent was woken for it already, and has not claimed it. */
+/** Work that is waiting for an agent. `isAgain`: an agent was already woken for it, and has not claimed it. */
 export type WaitingWork = ({ kind: "build"; wanted: BuildWanted } | { kind: "testdrive"; arch?: Arch | undefined }) & {
   isAgain?: boolean;
 };
@@ -15,32 +15,38 @@ export type WaitingWork = ({ kind: "build"; wanted: BuildWanted } | { kind: "tes
 /** The facts about a connected agent. */
 export interface Member {
   report?: Omit<AgentReport, "can">;
-  /** The key of its abilities. Absent from an older agent. */
+  /** The key of the agent's abilities. Absent for an older agent. */
   abilities?: string;
-  /** The operator gives it no more work. */
+  /** Whether the operator has drained the agent, so that it gets no more work. */
   isDrained?: boolean;
-  /** When it was last woken, and for how much work since its last report. */
+  /** When the agent was last woken, and for how much work since its last report. */
   woken?: { at: number; builds: number; testdrives: number };
 }
 
-/** An agent that was woken and has reported nothing since has probably not found the work. It counts as free again. */
+/**
+ * An agent that was woken and has reported nothing since has probably not found the work. After this time, it counts as
+ * free again.
+ */
 const wokenForMs = 30_000;
 const slotsOf = { build: "builds", testdrive: "testdrives" } as const;
 
-/** How many more jobs of this kind the agent would take: its last report, less those that it was woken for since then. */
+/**
+ * How many more jobs of this kind the agent would take, by its last report, minus those that it was woken for since
+ * then.
+ */
 function freeSlots({ report, woken, isDrained }: Member, kind: Job["kind"], at: number): number {
   const slots = slotsOf[kind];
   const taken = woken && at - woken.at < wokenForMs ? woken[slots] : 0;
   return isDrained ? 0 : (report?.free?.[slots] ?? 0) - taken;
 }
 
-/** An older agent reports neither its abilities nor its free slots. */
+/** Whether an agent does not report its abilities and free slots. Older agents do not. */
 export const isSilent = ({ abilities, report }: Member): boolean =>
   abilities === undefined || report?.free === undefined;
 
 /**
- * The agent to wake for some work: of those that can do it the one with the most free slots, and of these the one that was
- * woken the longest ago. Undefined if none is free.
+ * The agent to wake for some work: the one with the most free slots among those that can do it. Among equals, the one
+ * that has not been woken for the longest time. Undefined if no agent is free.
  */
 export function chooseFree<T extends { member: Member }>(
   agents: readonly T[],
@@ -87,8 +93,11 @@ export const afterReport = (member: Member, report: Member["report"], abilities:
   ...(member.woken && { woken: { at: member.woken.at, builds: 0, testdrives: 0 } }),
 });
 
-/** How many agents may connect in a second after all have lost their sockets: each makes a few calls then. */
+/**
+ * How many agents may connect per second after all of them have lost their sockets. Each makes a few calls when it
+ * connects.
+ */
 const redialsASecond = 50;
 
-/** The seconds over which that many agents spread their next connection. */
+/** The number of seconds over which that many agents spread their next connection. */
 export const redialSeconds = (agents: number): number => Math.floor(agents / redialsASecond);

@@ -32,12 +32,12 @@ export async function findAgent(
   const tokenHmac = keyedHash(secrets.API_KEY_PEPPER, token);
   const known = await findAgentByToken(db, tokenHmac);
   if (known || !sameSecret(token, secrets.AGENT_TOKEN)) return known;
-  // If there are two first calls at the same time, one inserts the row and the other reads it.
+  // If two first calls arrive at the same time, one inserts the row and the other reads it.
   return (await addAgent(db, { name: firstAgentName, tokenHmac })) ?? (await findAgentByToken(db, tokenHmac));
 }
 
 /**
- * A drained agent finishes its work and gets no more.
+ * Drains an agent, or gives it work again. A drained agent finishes its work and gets no more.
  *
  * @param acting the same database, for the action that the audit log records
  */
@@ -48,7 +48,7 @@ export async function setDrained(
 ): Promise<void> {
   const agent = await findAgentByName(db, name);
   if (!agent || !(await saveDrained(acting, name, isDrained ? new Date() : null))) throw unknownAgent(name);
-  // A drained agent gets no work in any case, but would be woken for nothing.
+  // A drained agent gets no work in any case, but would be woken needlessly.
   await Promise.resolve(switchboard(env).setDrained(agent.id, isDrained)).catch((error: unknown) =>
     logFailure("could not report a drained agent to the pool", error, { agent: name }),
   );
@@ -57,7 +57,7 @@ export async function setDrained(
 /**
  * Removes an agent: its token is refused, its sockets are closed, and its work ends or is given to other agents. Calls
  * about claimed work do not look up the agent, so its leases must end. The agent is drained first, so that it claims
- * nothing in the meantime. If this is interrupted, it can be repeated.
+ * nothing in the meantime. An interrupted removal can be repeated.
  *
  * @param acting the same database, for the action that the audit log records
  */
@@ -66,10 +66,10 @@ export async function dismissAgent({ env, db }: Services, acting: Database, name
   if (!agent) throw unknownAgent(name);
   await saveDrained(db, name, new Date());
   await takeWorkFrom({ env, db }, agent);
-  // Before its row is gone: after an interruption, the call could not be repeated.
+  // Done before the row is deleted: after an interruption, the call could not be repeated without the row.
   await switchboard(env).hangUp(agent.id);
   if (!(await removeAgent(acting, name))) throw unknownAgent(name);
-  // Again, because a claim or a new connection may have been in progress.
+  // Repeated, because a claim or a new connection may have been in progress.
   await takeWorkFrom({ env, db }, agent);
   await switchboard(env).hangUp(agent.id);
 }

@@ -7,12 +7,12 @@ interface Row {
 }
 
 /**
- * A token of an agent's attempt at a build or a testdrive. It names the agent and the row, so that the agent API can
- * refuse it from another agent and find the object without a query; the object compares the whole token.
+ * Creates a token for an agent's attempt at a build or a testdrive. It names the agent and the row, so that the agent
+ * API can refuse it from another agent and find the object without a query. The object compares the whole token.
  */
 export const newAttemptToken = (agentId: number, { id, uid }: Row): string => `${agentId}.${id}.${uid}.${newToken()}`;
 
-/** The row of an agent's call about this id, from its token. Undefined if the token belongs to another agent or row. */
+/** The row that a call's token names. Undefined if the token belongs to another agent or another id. */
 export function rowOfToken(token: string, { agentId, id }: { agentId: number; id: number }): Row | undefined {
   const parts = token.split(".");
   // A token from before rows had uids: its object's name is the id.
@@ -23,8 +23,8 @@ export function rowOfToken(token: string, { agentId, id }: { agentId: number; id
 
 /**
  * The token as the agent receives it, with a proof that it was given to the holder of this agent's own token. So a call
- * about claimed work needs no query. The object knows whether the attempt still runs, because it is notified when the
- * agent is removed.
+ * about claimed work needs no query. The object knows whether the attempt is still valid, because it is notified when
+ * the agent is removed.
  */
 export const boundTo = ({ tokenHmac }: Pick<Agent, "tokenHmac">, pepper: string, token: string): string =>
   `${token}.${proofOf(token, tokenHmac, pepper)}`;

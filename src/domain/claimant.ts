@@ -8,13 +8,13 @@ export interface Claimant {
   nonce?: string | undefined;
 }
 
-/** Whether a claim repeats the one that holds the work, because the answer to that was lost. */
+/** Whether a claim repeats the one that holds the work. An agent repeats a claim if it lost the answer. */
 export const isSameClaim = (holder: Claimant, again: Claimant): boolean =>
   again.nonce !== undefined && holder.nonce === again.nonce && holder.agentId === again.agentId;
 
 /**
- * The work to offer for a claim, in order. If the claim's answer was lost, work that the agent holds comes first,
- * because it includes the work of that answer.
+ * The work to offer for a claim, in order. If the agent lost a claim's answer, the work that it holds comes first,
+ * because the work of that answer is part of it.
  */
 export async function* offers<Work>(
   { isRepeated }: Pick<ClaimOnce, "isRepeated">,

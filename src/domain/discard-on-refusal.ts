@@ -1,6 +1,6 @@
 import { Refusal } from "#domain/refusal";
 
-/** Does work with content that is stored without a row. If the work is refused, discards the content. */
+/** Runs work on content that is stored without a row. If the work is refused, discards the content. */
 export async function discardOnRefusal<T>(discard: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,20 +1,20 @@
 import { tooFast } from "#domain/refusal";
 
 export interface TurnLimits {
-  /** How many tasks run at the same time, and how many of one key. */
+  /** How many tasks may run at the same time, in total and per key. */
   atOnce: number;
   atOncePerKey?: number;
-  /** How many tasks may wait, and how many of one key. */
+  /** How many tasks may wait, in total and per key. */
   waiting: number;
   waitingPerKey: number;
   /** A request that has waited this long is refused. */
   maxWaitMs: number;
   /**
-   * The runtime drops the request of a client that disconnected, without running `finally`. Its turn ends after this
-   * time.
+   * The longest turn. The runtime drops the request of a client that has disconnected, without running `finally`, so
+   * its turn ends after this time.
    */
   maxTurnMs: number;
-  /** How long other requests can run between two tasks. */
+  /** A pause between two tasks, in which other requests can run. */
   pauseMs?: number;
   /** The message of the refusal. */
   message: string;
@@ -22,25 +22,25 @@ export interface TurnLimits {
 
 interface Entry {
   readonly key: string;
-  /** The lowest rank is next: each key's first task comes before any key's second one. */
+  /** The entry with the lowest rank is next. Each key's first task comes before any key's second one. */
   readonly rank: number;
   /** Decides between equal ranks. */
   readonly nth: number;
   /** Milliseconds, from `performance.now()`. */
   lookedAt: number;
   begunAt: number | undefined;
-  /** The entry was refused in favour of another. */
+  /** Whether the entry was refused in favour of another. */
   isRefused: boolean;
 }
 
 const lookEveryMs = 20;
-/** A waiting request checks often. One that has not checked for this long has been dropped by the runtime. */
+/** A waiting request checks often. If it has not checked for this long, the runtime has dropped it. */
 const goneAfterMs = 1000;
 
-/** With more keys than this, their ranks are forgotten. That only costs them their place. */
+/** With more keys than this, all ranks are forgotten, which only changes the order of the keys. */
 const maxKeys = 1000;
 
-/** Runs costly tasks of this isolate a few at a time, with the keys (accounts, addresses) in turn. */
+/** Runs this isolate's costly tasks a few at a time. Keys (accounts, addresses) take turns. */
 export class FairTurns {
   readonly #limits: TurnLimits;
   #entries = new Set<Entry>();
@@ -55,8 +55,8 @@ export class FairTurns {
   }
 
   /**
-   * Runs the task when it is the key's turn. Refused with "too_fast" if too many wait, or if the turn does not come in
-   * time.
+   * Runs the task when it is the key's turn. Refused with "too_fast" if too many tasks are waiting, or if the turn does
+   * not come in time.
    */
   async take<T>(key: string | number, work: () => Promise<T>): Promise<T> {
     const entry = this.#join(String(key));
@@ -91,7 +91,7 @@ export class FairTurns {
     return entry;
   }
 
-  /** If too many wait, the last entry of a key with several is refused, to make room for a key that has none. */
+  /** If too many tasks wait, refuses the last entry of a key that has several, to make room for a key that has none. */
   #makesRoom(entry: Entry, waiting: Entry[]): boolean {
     if (waiting.length < this.#limits.waiting) return true;
     const last = waiting.reduce((one, other) => (isBefore(one, other) ? other : one), entry);

@@ -1,7 +1,10 @@
 import { Refusal } from "#domain/refusal";
 import { logFailure } from "#log/log";
 
-/** On one machine, `DISK` is the launcher, which answers 507 while the disk of the state directory is full. */
+/**
+ * If everything runs on one machine, `DISK` is the launcher, which answers 507 while the disk of the state directory is
+ * full.
+ */
 type DiskEnv = Pick<Env, "DISK">;
 
 const fullDiskMessage =
@@ -9,7 +12,7 @@ const fullDiskMessage =
 
 export const diskIsFull = () => new Refusal("read_only_mode_active", { message: fullDiskMessage });
 
-/** Whether nothing more may be stored. The remaining disk space is for what read requests themselves write. */
+/** Whether nothing more may be stored. The disk space that remains is for what read requests write themselves. */
 export async function hasFullDisk({ DISK }: DiskEnv): Promise<boolean> {
   if (!DISK) return false;
   try {

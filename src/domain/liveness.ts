@@ -1,6 +1,6 @@
 /**
  * How often the object of a build or a testdrive updates the liveness time in its row. The sweep wakes only objects
- * whose update is late, because a live object would have acted long before.
+ * whose update is late, because a live object would have updated its row long before.
  */
 export const reportLivenessEveryMs = 60_000;
 /** Longer than any lease, and than several liveness updates. */

@@ -3,7 +3,7 @@ import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** Blobs are written before their rows, so the row of a young blob may not be written yet. */
 const graceMs = 60 * 60_000;
-/** The number of blobs of each prefix that one run checks. */
+/** How many blobs of each prefix one run checks. */
 const pageSize = 500;
 
 /** The next page of keys below a prefix, without recent ones. Stores the position for the next run. */

@@ -2,7 +2,7 @@ import { hostOf, isAddress, isPublicAddress } from "#lib/contract/index";
 
 /** The addresses that may be reached. */
 export interface OutsideRules {
-  /** The service's own address, because it downloads nothing from itself. Empty if it is unknown. */
+  /** The service's own address, from which it downloads nothing. Empty if it is unknown. */
   BASE_URL: string;
   /** `HOST` or `HOST:PORT`, comma-separated: private addresses that the operator opened (`--allow-host`). */
   ALLOW_HOSTS?: string;
@@ -10,15 +10,17 @@ export interface OutsideRules {
   CATALOGUE_HOSTS?: string;
   /** The hosts of CATALOGUE_HOSTS that are reached through CATALOGUE_PROXY. */
   PROXIED_HOSTS?: string;
-  /** The hosts that the proxy reaches, only in the rules for a repository of a catalogue. */
+  /**
+   * The hosts that are reached through the proxy, in the rules for a catalogue's repository. Absent in all other rules.
+   */
   viaProxy?: string;
 }
 
 const ports: Record<string, string> = { "http:": "80", "https:": "443", "ftp:": "21" };
 
 /**
- * Whether an address from a user may be requested at all. It must not be literally private, or the service's own. A
- * name that resolves to a private address is handled by the network, see `outside`.
+ * Whether an address from a user may be requested at all. It must not be literally private or the service's own. Names
+ * that resolve to a private address are handled by the network, see `outside`.
  */
 export function isOutside(rules: OutsideRules, url: URL): boolean {
   if (isListed(rules, url)) return true;
@@ -47,8 +49,8 @@ export const rulesOfCatalogue = <R extends OutsideRules>(rules: R): R => ({
 });
 
 /**
- * Whether the host is a literal address of a private, local or otherwise special network. `URL` has made its spelling
- * canonical.
+ * Whether the host is a literal address of a private, local or otherwise special network. `URL` has already normalised
+ * its spelling.
  */
 function isPrivateHost(url: URL): boolean {
   const host = hostOf(url);

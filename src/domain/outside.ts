@@ -10,10 +10,10 @@ export class DownloadFailed extends Error {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * The networks for every URL that came from a user. In embedded mode, the launcher binds two networks, and workerd
- * checks the address that it really connects to: OUTSIDE reaches only the public network, OUTSIDE_LISTED also the hosts
- * that the operator opened. Only an address that is listed with its port goes through OUTSIDE_LISTED, so a user's own
- * name for an opened host is refused. CATALOGUE_PROXY is the proxy of the host's apt, and only for the mirrors of
+ * The networks for URLs that came from a user. In embedded mode, the launcher binds two networks, and workerd checks
+ * the address that it really connects to: OUTSIDE reaches only the public network, OUTSIDE_LISTED also the hosts that
+ * the operator opened. Only an address that is listed with its port goes through OUTSIDE_LISTED, so a name that a user
+ * chose for an opened host is refused. CATALOGUE_PROXY is the proxy of the host's apt, only for the mirrors of
  * catalogues. On Cloudflare none of them is bound, and no private network can be reached.
  */
 export type OutsideEnv = OutsideRules & { OUTSIDE?: Fetcher; OUTSIDE_LISTED?: Fetcher; CATALOGUE_PROXY?: Fetcher };
@@ -36,8 +36,8 @@ function forProxy(url: string, init: RequestInit): RequestInit {
 }
 
 /**
- * Opens TCP connections to the host of an address, which `isOutside` must have allowed. Other ports of the host use the
- * same network.
+ * Opens TCP connections to the host of an address that `isOutside` has allowed. Connections to other ports of the host
+ * use the same network.
  */
 export function outsideConnect(env: OutsideEnv, url: URL): ConnectTo {
   const { hostname } = url;
@@ -50,7 +50,7 @@ function networkOf(env: OutsideEnv, url: URL): Fetcher | undefined {
   return isListed(env, url) ? (env.OUTSIDE_LISTED ?? env.OUTSIDE) : env.OUTSIDE;
 }
 
-/** How to request an address. */
+/** How to send a request to an address. */
 export interface Asking {
   fetchOutside: Fetch;
   signal: AbortSignal;

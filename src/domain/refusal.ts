@@ -58,7 +58,7 @@ export const refusalCodes = table.map(([code]) => code);
 
 const usualMessages = new Map<RefusalCode, string>(table);
 
-/** The kind of problem. The entry points choose the status. */
+/** The kind of problem. Each entry point maps it to a status. */
 export type Reason =
   /** The object of the call does not exist, or this account may not see it. */
   | "unknown"
@@ -66,7 +66,7 @@ export type Reason =
   | "invalid"
   /** The object has changed since the client read it. */
   | "changed"
-  /** The first request with the same Idempotency-Key is unfinished, or its answer was not stored. */
+  /** The first request with the same Idempotency-Key is still in progress, or its answer was not stored. */
   | "repeated"
   /** The Idempotency-Key belongs to another request. */
   | "key_taken"
@@ -78,7 +78,7 @@ export type Reason =
   | "too_large"
   /** The call does not accept this type of body. */
   | "wrong_type"
-  /** The client speaks a version of the protocol that this service does not. */
+  /** The client uses a version of the protocol that this service does not support. */
   | "wrong_protocol";
 
 /** An unknown id is "unknown" if it names the object of the call, and "invalid" if it is only an argument. */
@@ -106,7 +106,7 @@ export class Refusal extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** All invalid values. */
   readonly faults: readonly Fault[];
-  /** The id of a repository that solves it if it is added to the appliance. */
+  /** The id of a repository that solves the problem if it is added to the appliance. */
   readonly repository: number | undefined;
 
   constructor(code: RefusalCode, detail: Detail = {}) {
@@ -120,13 +120,13 @@ export class Refusal extends Error {
   }
 }
 
-/** Another request was faster than a change that names the state that it applies to. */
+/** Another request has changed the state that a change refers to. */
 export const changedMeanwhile = () =>
   new Refusal("unknown_error", {
     reason: "changed",
     message: "It has changed since you read it. Read it again, and repeat your change.",
   });
 
-/** The specification has no code for it. */
+/** The refusal of a client that sends too many requests. The specification has no code for it. */
 export const tooFast = (retryAfterSeconds: number, message: string) =>
   new Refusal("unknown_error", { reason: "too_fast", message, retryAfterSeconds });

@@ -1,7 +1,7 @@
 import { logFailure } from "#log/log";
 /*
- * A lease on a row, which a request or a queue consumer holds while it works: on an idempotency key, an upload or an import. If the
- * holder dies, its lease is not renewed, and another one can soon take it.
+ * A lease on a row, held by a request or a queue consumer while it works on an idempotency key, an upload or an import.
+ * If the holder dies, its lease is not renewed, and another holder can soon take it.
  */
 const requestMs = 9_000;
 

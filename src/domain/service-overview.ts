@@ -7,19 +7,17 @@ import { listAgents, type Agent } from "#storage/agents";
 import { countHeld, listEnded, listUnended, type NamedBuild } from "#storage/build-queue";
 import type { Database } from "#storage/db";
 
-/*
- * The operator's view of the service. Every list is limited: none reads all of a growing table.
- */
+/* The operator's view of the service. Every list has a limit, so none reads all of a growing table. */
 
 type OverviewEnv = Pick<Env, "SWITCHBOARD">;
 
 export interface AgentAtWork extends Agent {
-  /** The time of its last call, or of the last answer to its ping. */
+  /** The time of the agent's last call, or of the last answer to its ping. */
   heardAt: Date | null;
   isAlive: boolean;
   builds: number;
   testdrives: number;
-  /** Null if it is not connected, or if its version does not send this report. */
+  /** Null if the agent is not connected, or if its version does not send this report. */
   report: Omit<AgentReport, "can"> | null;
 }
 
@@ -49,7 +47,7 @@ export interface WaitingBuild extends NamedBuild {
 const maxWaiting = 50;
 const maxFailures = 20;
 
-/** The oldest waiting builds of all accounts, and why each waits. */
+/** The oldest waiting builds of all accounts, and the reason why each is waiting. */
 export async function listQueue({ env, db }: Services<OverviewEnv>): Promise<WaitingBuild[]> {
   const [waiting, alive] = await Promise.all([listUnended(db, "queued", maxWaiting), listAliveAgents({ env, db })]);
   const able = alive.map(asAble);
@@ -59,7 +57,7 @@ export async function listQueue({ env, db }: Services<OverviewEnv>): Promise<Wai
 /** The builds of all accounts that agents are building. */
 export const listAtWork = (db: Database): Promise<NamedBuild[]> => listUnended(db, "running", maxWaiting);
 
-/** The latest builds that failed, because of their appliance (`failed`) or of the service (`error`). */
+/** The latest builds that failed, because of their appliance (`failed`) or because of the service (`error`). */
 export async function listFailures(db: Database): Promise<NamedBuild[]> {
   const each = await Promise.all([listEnded(db, "failed", maxFailures), listEnded(db, "error", maxFailures)]);
   return each

@@ -6,12 +6,12 @@ import { endDeletionPause, findDeletionPause, saveDeletionPause } from "#storage
 import { addSetting, deleteSettings, getSettings, saveSetting, type Setting } from "#storage/service-settings";
 
 /**
- * While it is on, only the operator and the agents can change anything (compatibility.md, "Status",
+ * While read-only mode is on, only the operator and the agents can change anything (compatibility.md, "Status",
  * `read_only_mode_active`).
  */
 export interface ReadOnlyMode {
   on: boolean;
-  /** When it was switched on, as ISO 8601. */
+  /** When the mode was switched on, as ISO 8601. */
   since: string | null;
   /** The operator's message for users, which every page shows while the mode is on. */
   message: string | null;
@@ -23,12 +23,12 @@ const settings: Setting[] = ["read_only", "read_only_message"];
 export const readOnlyMessage =
   "The service is in read-only mode: appliances cannot be changed or built at the moment. Please try again later.";
 
-/** Read from the database each time, because an isolate that cached it would still allow changes. */
+/** Reads the mode from the database each time, because an isolate that cached it would still allow changes. */
 export async function readOnlyMode(db: Database): Promise<ReadOnlyMode> {
   return modeIn(await getSettings(db, settings));
 }
 
-/** The mode, from settings that were read with something else. */
+/** The mode according to settings that were read together with something else. */
 export function modeIn({
   read_only: since = null,
   read_only_message: message,
@@ -37,8 +37,8 @@ export function modeIn({
 }
 
 /**
- * Switches the mode on or off. Switching it on again keeps the first time, and the message unless there is a new one.
- * An empty message removes it.
+ * Switches the mode on or off. Switching it on again keeps the first time, and also the message unless a new one is
+ * given. An empty message removes it.
  */
 export async function setReadOnlyMode(
   db: Database,
@@ -52,13 +52,13 @@ export async function setReadOnlyMode(
   return await readOnlyMode(db);
 }
 
-/** Refuses in read-only mode, and while the disk is full. */
+/** Refuses a change in read-only mode, and while the disk is full. */
 export async function refuseInReadOnlyMode({ env, db }: Services<Pick<Env, "DISK">>): Promise<void> {
   if ((await readOnlyMode(db)).on) throw new Refusal("read_only_mode_active", { message: readOnlyMessage });
   if (await hasFullDisk(env)) throw diskIsFull();
 }
 
-/** While the sweep's deletions are paused, no blob is deleted that a restored database may name. */
+/** While the sweep's deletions are paused, no blob that a restored database may name is deleted. */
 export interface DeletionPause {
   paused: boolean;
   /** When the pause began, as ISO 8601. */
@@ -70,7 +70,7 @@ export async function deletionPause({ BLOBS }: Pick<Env, "BLOBS">): Promise<Dele
   return { paused: since !== undefined, since: since ?? null };
 }
 
-/** Pausing again keeps the first time. */
+/** Pauses or resumes the deletions. Pausing again keeps the first time. */
 export async function setDeletionPause(env: Pick<Env, "BLOBS">, paused: boolean): Promise<DeletionPause> {
   if (paused) await saveDeletionPause(env.BLOBS, new Date().toISOString());
   else await endDeletionPause(env.BLOBS);

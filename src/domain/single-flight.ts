@@ -1,6 +1,6 @@
 /**
- * Work that many callers request. A run covers every request made before it begins, so all callers during a run share
- * the next one, which begins at least `gapMs` after the end of the previous one.
+ * Combines requests for the same work. A run covers every request made before it begins, so all callers during a run
+ * share the next run, which begins at least `gapMs` after the previous one ended.
  */
 export class SingleFlight {
   readonly #work: () => Promise<void>;

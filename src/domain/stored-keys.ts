@@ -15,8 +15,8 @@ import {
 } from "#storage/encrypted";
 
 /*
- * Updates what is stored to the current keys after an operator has replaced a key of the service, one page per call.
- * Repeating a call changes nothing, so a walk can start again at any time.
+ * Updates stored values after an operator has replaced one of the service's keys, one page per call. Repeating a call
+ * changes nothing, so a walk can be restarted at any time.
  */
 
 /** The result of a call. `next` is where the next call continues, or null at the end. */
@@ -28,10 +28,10 @@ interface WalkedPage {
   next: WalkCursor | null;
 }
 
-/** Small enough for the statements of a call to stay within the limit of an invocation. */
+/** Small enough that the statements of one call stay within the limit of an invocation. */
 const pageSize = 100;
 
-/** Encrypts values with the first of the keys if another key encrypted them. */
+/** Encrypts values with the first key if another key encrypted them. */
 export async function reencryptPage(
   { env, db }: Services<EncryptionKey>,
   services: WalkCursor = { column: "API keys", after: 0 },
@@ -45,8 +45,8 @@ export async function reencryptPage(
 }
 
 /**
- * Computes the HMACs by which API keys are found, with the current pepper. Tokens and sessions are only stored as
- * hashes, and stay lost.
+ * Computes the HMACs for finding API keys, with the current pepper. Only the HMACs of tokens and sessions are stored,
+ * so these stay lost.
  */
 export async function rehashPage(
   { env, db }: Services<EncryptionKey & Pick<Env, "API_KEY_PEPPER">>,
@@ -77,7 +77,7 @@ async function walk(
   return { changed, unreadable, left: next ? await countEncrypted(db, places) : 0, next };
 }
 
-/** The values without those that no key can decrypt. */
+/** The values, except those that no key can decrypt. */
 async function readable<T>(
   values: readonly EncryptedValue[],
   read: (value: EncryptedValue) => Promise<T>,
@@ -98,6 +98,6 @@ async function encryptedAgain(env: EncryptionKey, { column }: WalkCursor, stored
   if (column !== "configurations") return await encryptSecretAgain(env, stored);
   const before = Configuration.parse(JSON.parse(stored));
   const after = JSON.stringify(await passwordsEncryptedAgain(env, before));
-  // The lack of newer fields alone does not cause a row to be written.
+  // If only newer fields are missing, the row is not written.
   return after === JSON.stringify(before) ? stored : after;
 }

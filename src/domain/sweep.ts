@@ -20,13 +20,13 @@ import { isUnfinished, takeSilentBuilds } from "#storage/builds";
 import { listPreparedBlobs } from "#storage/prepared-roots";
 import { deleteRetiredBefore, listBuildsByUid, listUsedInputs, type SweptBuild } from "#storage/sweep";
 
-/** The time for downloads of a replaced build to end. */
+/** How long downloads of a replaced build may continue. */
 const graceMs = 60 * 60_000;
-/** An upload of 2 GiB may take long. */
+/** An upload of 2 GiB may take a long time. */
 const longestUploadMs = 24 * 60 * 60_000;
-/** The number of objects that one run wakes. */
+/** How many objects one run wakes. */
 const pageSize = 500;
-/** The number of builds whose leftovers one run removes. */
+/** How many builds' leftovers one run removes. */
 const forgottenAtOnce = 100;
 
 /**
@@ -44,7 +44,7 @@ export async function wakeSilentBuilds({ env, db }: Services, now: number): Prom
   );
 }
 
-/** Deletes builds that forced builds have replaced, after an hour, so that downloads can end. */
+/** Deletes builds that were replaced by forced builds, after an hour, so that downloads can finish. */
 export async function forgetRetiredBuilds({ env, db }: Services, now: number): Promise<void> {
   const gone = await deleteRetiredBefore(db, new Date(now - graceMs), forgottenAtOnce);
   for (const build of gone) await forgetBuild(env, build);

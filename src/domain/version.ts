@@ -15,7 +15,7 @@ export function raiseRelease(version: string): string {
   return numbers.map((number, nth) => (at < 0 || nth < at ? number : nth === at ? number + 1 : 0)).join(".");
 }
 
-/** The version that is named after a moment, to the second: 2026-11-27 05:45:12 (UTC) is `2611.2705.4512`. */
+/** The version that is named after a moment, exact to the second: 2026-11-27 05:45:12 (UTC) is `2611.2705.4512`. */
 export function versionAt(moment: Date): string {
   const digits = moment.toISOString().replaceAll(/\D/g, "");
   return [digits.slice(2, 6), digits.slice(6, 10), digits.slice(10, 14)].map(Number).join(".");
