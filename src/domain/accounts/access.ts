@@ -34,15 +34,15 @@ export function refuseOutOfScope({ scope }: TokenAccess, needed: Needed): void {
   );
 }
 
-/** Something that a request names by its id. The id is as the request contains it. */
+/** An object that a request names by its id. The id is as it appears in the request. */
 export interface Named {
   what: "appliance" | PartOfAppliance;
   id: string;
 }
 
 /**
- * A token for one appliance can reach only what belongs to that appliance. Something that does not exist is refused in
- * the same way.
+ * Stops a token for one appliance from reaching anything that does not belong to that appliance. An object that does
+ * not exist is refused in the same way.
  */
 export async function refuseOtherAppliances(
   db: Database,
@@ -57,13 +57,15 @@ export async function refuseOtherAppliances(
   }
 }
 
-/** Stops a token for one appliance from making something in another appliance, or in none (null). */
+/** Stops a token for one appliance from creating something in another appliance, or in none (null). */
 export function refuseMakingIn(access: Access, applianceId: number | null): void {
   const only = onlyAppliance(access);
   if (only !== null && only !== applianceId) throw otherAppliance(only);
 }
 
-/** The only appliance that lists show with this access. Null if they show all of the account's. */
+/**
+ * The only appliance that lists show to a request with this access. Null if they show all appliances of the account.
+ */
 export const onlyAppliance = (access: Access): number | null => (access.by === "key" ? null : access.applianceId);
 
 const otherAppliance = (only: number) =>

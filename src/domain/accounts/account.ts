@@ -22,7 +22,7 @@ import { addAccount, findAccount, saveApiKey, saveOperator, savePasswordHash, ty
 import { listAppliancesOfKey, type ApplianceWithBuilds } from "#storage/appliance-builds";
 import type { Database } from "#storage/db";
 
-/** The service's own secrets that guard API keys. */
+/** The service's secrets that protect API keys. */
 type KeySecrets = Pick<Env, "API_KEY_PEPPER" | "API_KEY_ENCRYPTION_KEY">;
 
 type SignInEnv = KeySecrets & ThrottleEnv;
@@ -36,7 +36,7 @@ export interface AccountRequest {
   password?: string | undefined;
 }
 
-/** Creates an account. The result has its key and password in clear; later only the key's page shows the key. */
+/** Creates an account. The result has its key and password in clear text. Later, only the key's page shows the key. */
 export async function createAccount(
   db: Database,
   secrets: KeySecrets,
@@ -83,8 +83,8 @@ async function findByKey(db: Database, secrets: KeySecrets, { username, key }: C
 
 /**
  * The appliances of the account with this key or token. Undefined if no account has it. One query finds the account and
- * its list, because a second query would take a third of the whole request. The key is found by its HMAC, so the time
- * reveals nothing about it.
+ * its list, because a second query would take a third of the time of the whole request. The key is found by its HMAC,
+ * so the time reveals nothing about it.
  */
 export const listByKeyOrToken = (
   { env, db }: Services<SignInEnv>,
@@ -109,8 +109,8 @@ async function listWithToken({ env, db }: Services<SignInEnv>, given: Credential
 }
 
 /**
- * The key's page opens with the password as well as with the key itself. A name that no account has costs a hash too,
- * so that the duration does not reveal which names exist.
+ * Signs in to the page of the API key, with the password or with the key itself. A hash is computed even if no account
+ * has the name, so that the duration does not reveal which names exist.
  */
 export const checkPasswordOrKey = (
   { env, db }: Services<SignInEnv>,
@@ -132,7 +132,7 @@ export async function changePassword(
   await setPassword(db, await getByPassword({ env, db }, given), wanted, given.address);
 }
 
-/** For actions that require the password: an API key alone is not enough. */
+/** For actions that require the password, because an API key alone is not enough. */
 export async function getByPassword({ env, db }: Services<SignInEnv>, given: Credentials): Promise<Account> {
   const account = await throttled(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),

@@ -5,22 +5,24 @@ import { addAcceptance, findAcceptance, listAllAcceptances } from "#storage/agre
 import { findBaseSystem, listBaseSystems, type BaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
-/** The current legal agreement of a base system, from its catalogue. A new text has to be accepted again. */
+/**
+ * The current legal agreement of a base system, from its catalogue. If the text changes, it has to be accepted again.
+ */
 export interface Agreement extends AgreementText {
   baseSystem: string;
   /** The digest of the text, in hex. */
   sha256: string;
 }
 
-/** An account that wants to build or publish. `baseUrl` is the service's, for the link to the agreement. */
+/** An account that is about to build or publish. `baseUrl` is the service's URL, for the link to the agreement. */
 export interface AgreementQuestion {
   accountId: number;
-  /** Undefined if no catalogue has the base system now. */
+  /** Undefined if no catalogue has the base system any longer. */
   base: Pick<BaseSystem, "name" | "facts"> | undefined;
   baseUrl: string;
 }
 
-/** Refused if the base system has no agreement, as most do not. */
+/** Refused if the base system has no agreement. Most have none. */
 export async function getAgreement(db: Database, baseSystem: string): Promise<Agreement> {
   const agreement = await findAgreement(db, baseSystem);
   if (agreement) return agreement;
@@ -36,13 +38,16 @@ export async function acceptedAt(db: Database, accountId: number, agreement: Agr
   return (await findAcceptance(db, { accountId, baseSystem, textSha256 }))?.acceptedAt;
 }
 
-/** Records that the account accepts the text. Repeating it changes nothing: the time of the first call stays. */
+/** Records that the account accepts the text. Repeating it changes nothing: the time of the first acceptance stays. */
 export async function acceptAgreement(db: Database, accountId: number, agreement: Agreement): Promise<void> {
   const { baseSystem, sha256: textSha256 } = agreement;
   await addAcceptance(db, { accountId, baseSystem, textSha256, acceptedAt: new Date() });
 }
 
-/** The message if the account has not accepted the agreement of this base system. Undefined if nothing is missing. */
+/**
+ * The message if the account has not accepted the agreement of this base system. Undefined if nothing needs to be
+ * accepted.
+ */
 export async function missingAgreement(db: Database, asked: AgreementQuestion): Promise<string | undefined> {
   const agreement = asked.base && agreementOf(asked.base);
   if (!agreement || (await acceptedAt(db, asked.accountId, agreement))) return undefined;
@@ -58,7 +63,7 @@ export async function refuseWithoutAgreement(db: Database, asked: AgreementQuest
 
 export const agreementPath = (baseSystem: string): string => `/agreements/${encodeURIComponent(baseSystem)}`;
 
-/** Every acceptance, oldest first. `current` is true if it was of the current text. */
+/** All acceptances, oldest first. `current` is true if the accepted text is the current one. */
 export async function listAcceptances(db: Database) {
   const [all, baseSystems] = await Promise.all([listAllAcceptances(db), listBaseSystems(db)]);
   const current = new Map(baseSystems.map(({ name, facts }) => [name, facts.agreement && sha256Of(facts.agreement)]));

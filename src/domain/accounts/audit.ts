@@ -15,7 +15,7 @@ import type { Database } from "#storage/db";
 /** An entry for the audit log. Its detail must not contain a secret. */
 export interface Audited {
   event: AuditEvent;
-  /** `page`: the page of the API key, which opens with the password or the key. */
+  /** `page` is the page of the API key, which opens with the password or the key. */
   actor: "key" | "page" | "operator" | "service" | `token ${number}`;
   /** Omitted if the entry concerns no account. */
   accountId?: number | undefined;
@@ -29,10 +29,10 @@ const deletedAtOnce = 1000;
 
 export const actorOf = (access: Access): Audited["actor"] => (access.by === "key" ? "key" : `token ${access.id}`);
 
-/** The database for an action that is one batch: the action and its entry are stored together, or neither is. */
+/** The database for an action that is a single batch. Either both the action and its entry are stored, or neither. */
 export const audited = (db: Database, what: Audited): Database => withAuditEntry(db, entryOf(what));
 
-/** Records an action that is not one batch. It has happened already, so a failure is only logged. */
+/** Records an action that is not a single batch. The action has already happened, so a failure is only logged. */
 export async function note(db: Database, what: Audited): Promise<void> {
   await addAuditEntry(db, entryOf(what)).catch((error: unknown) =>
     logFailure("could not write an audit entry", error, { entry: what.event }),
@@ -49,8 +49,8 @@ const entryOf = ({ accountId = 0, event, actor, detail = {}, address = null }: A
 });
 
 /**
- * Writes at most one row per account and minute. Call it after the answer: it is faster for an unknown name, and the
- * duration of the answer must not reveal that.
+ * Writes at most one row per account and minute. Call it after the answer: it takes less time for an unknown name, and
+ * the duration of the answer must not reveal that.
  */
 export async function noteFailedSignIn(db: Database, { username, address }: Credentials): Promise<void> {
   const entry = { ...now(), event: "sign_in.failed", actor: "", detail: {}, address: address ?? null } as const;
@@ -64,7 +64,7 @@ function now() {
   return { at: new Date(at), minute: Math.floor(at / minuteMs) };
 }
 
-/** A chore of the sweep. */
+/** A chore of the sweep: deletes old entries of the audit log. */
 export async function forgetAuditLog({ db }: Pick<Services, "db">, now: number): Promise<void> {
   while ((await deleteAuditBefore(db, new Date(now - retentionMs), deletedAtOnce)) === deletedAtOnce);
 }

@@ -14,7 +14,7 @@ import {
   type KeyHolder,
 } from "#storage/idempotent-answers";
 
-/** A request that its client may repeat because it lost the answer. It is done once. */
+/** A request that its client may repeat because it lost the answer. The request is done once. */
 export interface RepeatableRequest {
   accountId: number;
   /** The client's name for the request, such as a UUID. */
@@ -24,8 +24,8 @@ export interface RepeatableRequest {
 }
 
 /**
- * The store of answers. Their bodies are encrypted: some contain the URL of a testdrive or a download, which is a
- * secret.
+ * The store of answers. Their bodies are encrypted, because some contain the URL of a testdrive or a download, which is
+ * a secret.
  */
 export type AnswerStore = Services<EncryptionKey>;
 
@@ -37,20 +37,23 @@ export interface Answer {
 }
 
 /**
- * The outcome of the work. `refused`: it has changed nothing, so its key is free again. `failed`: it may have changed
- * something, which a repeat finds.
+ * The outcome of the work. `refused`: the work has changed nothing, so its key is free again. `failed`: it may have
+ * changed something, which a repeated request finds.
  */
 export type Outcome = Answer | "refused" | "failed";
 
 const retentionMs = 24 * 60 * 60 * 1000;
 
 /**
- * The limits for one account during the time that keys are stored. An answer that would exceed the bytes is not stored,
- * but its key is.
+ * The limits for one account during the time that keys are stored. If an answer would exceed the bytes, only its key is
+ * stored.
  */
 const keyLimits = { keys: 20_000, answerBytes: 16 * 2 ** 20 };
 
-/** Claims the right to do the request, which only one request can hold; or returns the stored answer of the same request. */
+/**
+ * Claims the right to do the request, which only one request can hold. If the same request was done before, returns its
+ * stored answer.
+ */
 export async function claimKey(
   store: AnswerStore,
   request: RepeatableRequest,
@@ -88,8 +91,9 @@ const encrypted = async (env: EncryptionKey, answer: Answer): Promise<Answer> =>
 });
 
 /**
- * Makes the request's row once. The row has the request's id, under a unique index. So a repeat of an interrupted
- * request finds the row instead of making another one, and of two simultaneous requests only one makes it.
+ * Creates the request's row only once. The row has the request's id, under a unique index. So a repeat of an
+ * interrupted request finds the row instead of creating another one, and only one of two simultaneous requests creates
+ * it.
  */
 export async function makeOnce<T>(
   requestId: string | undefined,
@@ -107,7 +111,7 @@ export async function makeOnce<T>(
   }
 }
 
-/** A chore of the sweep. */
+/** A chore of the sweep: deletes answers that are no longer needed. */
 export const forgetIdempotentAnswers = ({ db }: Pick<Services, "db">, now: number): Promise<void> =>
   deleteAnswersBefore(db, new Date(now - retentionMs));
 
@@ -120,7 +124,7 @@ async function answerBefore(
     throw refused("key_taken", "This Idempotency-Key was used for another request. Use a new key for each request.");
   }
   if (!found && (await hasKeys(db, accountId, keyLimits.keys))) throw tooManyKeys();
-  // Not found if it was freed at this moment.
+  // Not found if the key was freed just now.
   if (!found || found.status === null) {
     throw refused(
       "repeated",

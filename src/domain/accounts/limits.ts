@@ -18,7 +18,7 @@ const variables = {
 
 export type LimitsEnv = Pick<Env, (typeof variables)[keyof Counted]>;
 
-/** workerd has at most six open connections from one object: with more, the slowest would hold up the others. */
+/** workerd opens at most six connections from one object. With more webhooks, the slowest would hold up the others. */
 const maxWebhooks = 6;
 const megabyte = 2 ** 20;
 
@@ -40,7 +40,7 @@ export function limitsOf(env: LimitsEnv): Counted {
   };
 }
 
-/** The part of each limit that an account has used. */
+/** How much of each limit an account has used. */
 export async function usedLimits({ env, db }: Services<LimitsEnv>, accountId: number) {
   return { used: await countAll(db, accountId), most: limitsOf(env) };
 }

@@ -11,8 +11,8 @@ import { listLiveTestdrives } from "#storage/testdrives";
 type LockEnv = Pick<Env, "BUILDS" | "EVENTS" | "TESTDRIVES">;
 
 /**
- * Refuses every sign-in from now on, then ends all builds and testdrives. Repeating it is safe, and also ends work that
- * a request started in the meantime because it had already signed in.
+ * Refuses every sign-in from now on, and then ends all builds and testdrives. Repeating it is safe. It then also ends
+ * work that was started in the meantime by a request that had already signed in.
  */
 export async function lockAccount({ env, db }: Services<LockEnv>, account: Account): Promise<void> {
   await saveLock(db, account.id, new Date());
@@ -31,7 +31,9 @@ export async function endWork({ env, db }: Services<LockEnv>, { id }: Account): 
 
 export const unlockAccount = (db: Database, { id }: Account): Promise<void> => saveLock(db, id, null);
 
-/** Call it after checking the credentials: no one else may learn that the account is locked. */
+/**
+ * Refuses a locked account. Call it after checking the credentials: no one else may learn that the account is locked.
+ */
 export function refuseLocked({ lockedAt }: Account): void {
   if (lockedAt === null) return;
   throw new Refusal("access_denied", { message: "This account is locked. Only the operator can unlock it." });

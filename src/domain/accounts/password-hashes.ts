@@ -10,8 +10,8 @@ import type { Configuration } from "#lib/configuration/stored";
 export type PasswordHasher = (user: string, password: string) => Buffer;
 
 /**
- * Salts of an appliance's passwords. The same password of the same user always gets the same salt, so that another
- * format of a version is frozen like the first one. Without the service's key a salt cannot be predicted, and no two
+ * Salts for an appliance's passwords. The same password of the same user always gets the same salt, so that all formats
+ * of a version are frozen with the same hash. Without the service's key a salt cannot be predicted, and no two
  * appliances share one.
  */
 export const saltingOf =
@@ -22,7 +22,7 @@ export const saltingOf =
       .digest()
       .subarray(0, 16);
 
-/** SHA-512 crypt, for /etc/shadow. KIWI would hash plain passwords itself, with MD5 and a fixed salt. */
+/** SHA-512 crypt, for /etc/shadow. KIWI itself would hash plain passwords with MD5 and a fixed salt. */
 export const shadowHash = (password: string, salt: Buffer): string => hashForShadow(password, `$6$${cryptText(salt)}`);
 
 export const isShadowHashOf = (password: string, hash: string): boolean => hash !== "" && matchesShadow(password, hash);
@@ -39,7 +39,7 @@ export const databaseVerifiers: Record<
   mysql: mysqlHash,
 };
 
-const iterations = 4096; // as PostgreSQL itself does
+const iterations = 4096; // PostgreSQL's own default
 
 /**
  * RFC 5803, in PostgreSQL's format: `SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey`. Exported for RFC 7677's

@@ -19,7 +19,7 @@ export async function diskQuota({ env, db }: Services<QuotaEnv>, account: Accoun
   return { available: `${quotaGbOf(env, account)}GB`, used: `${percent}%` };
 }
 
-/** The quota and its use in bytes, with the bytes of each kind. */
+/** The quota and its use in bytes, with the bytes of each kind of data. */
 export async function diskUseByKind({ env, db }: Services<QuotaEnv>, account: Account) {
   const kinds = await usedBytesByKind(db, account.id);
   const used = Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
@@ -37,11 +37,11 @@ export async function leftBytes(services: Services<QuotaEnv>, accountId: number)
   return Math.max(0, most - used);
 }
 
-/** Gives an account its own quota, or the default if `quotaGb` is null. Everything that it already stores stays. */
+/** Gives an account its own quota, or the default if `quotaGb` is null. Everything that is already stored stays. */
 export const setQuota = (db: Database, account: Account, quotaGb: number | null): Promise<void> =>
   saveQuotaGb(db, account.id, quotaGb);
 
-/** The specification has no code for it. */
+/** The refusal if the quota is exceeded. The specification has no code for it. */
 export const quotaExceeded = () =>
   new Refusal("unknown_error", {
     message:

@@ -6,7 +6,10 @@ import { rest } from "#lib/loop/pace";
 import { countUse } from "#storage/account-rates";
 import type { Database } from "#storage/db";
 
-/** Expensive actions, and how often an account may do each in ten minutes. `ACCOUNT_RATES` overrides them. */
+/**
+ * Expensive actions, and how often an account may do each of them in ten minutes. `ACCOUNT_RATES` overrides the
+ * numbers.
+ */
 export const rates = {
   builds: 100,
   clones: 500,
@@ -15,7 +18,7 @@ export const rates = {
   /** Files that the service downloads. */
   web_files: 300,
   repositories: 60,
-  /** Changes of a selection, each of which is resolved. */
+  /** Changes of a selection. Each one is resolved. */
   software: 3000,
   /** Changes of a selection that are only simulated. */
   effects: 6000,
@@ -25,7 +28,9 @@ export const rates = {
   image_files: 3000,
   modified_files: 300,
   differences: 300,
-  /** Searches, statuses, lists of what will be installed or has newer versions, and drafts of release notes. */
+  /**
+   * Searches, statuses, lists of packages that will be installed or have newer versions, and drafts of release notes.
+   */
   reads: 6000,
   /** Webhooks created, and deliveries sent again. */
   webhooks: 300,
@@ -56,8 +61,8 @@ export async function spend(
 }
 
 /**
- * Counts packages that an import has read. Failed imports count too, because they cost the same. Returns the limit if
- * the account has reached it, and undefined if the import may continue.
+ * Counts the packages that an import has read. Failed imports count too, because they cost the same. Returns the limit
+ * if the account has reached it, or undefined if the import may continue.
  */
 export async function spendPackages(
   { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
@@ -84,8 +89,8 @@ export async function spendRebuild(
 }
 
 /**
- * Counts uses within the current period of the clock. If there are more than `most`, returns the seconds until the next
- * period. 0 means no limit.
+ * Counts uses in fixed periods of the clock. If there are more than `most` in the current period, returns the seconds
+ * until the next one. 0 means no limit.
  */
 async function waitAfter(
   db: Database,
@@ -113,8 +118,8 @@ const turns = new FairTurns({
 });
 
 /**
- * Counts an action as `spend` does, and then does it. Costly reads run a few at a time, and accounts take turns. A request
- * that waits too long is refused.
+ * Counts an action as `spend` does, and then runs it. Costly reads run a few at a time, and accounts take turns. A
+ * request that waits too long is refused.
  */
 export async function spending<T>(
   services: Services<Pick<Env, "ACCOUNT_RATES">>,

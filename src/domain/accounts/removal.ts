@@ -26,8 +26,9 @@ import { pageOfResumableUploads } from "#storage/resumable-uploads";
 import { deleteRpm } from "#storage/rpms";
 
 /**
- * Removes an account. It is marked first, so that no one can sign in; the sweep then removes what belongs to it, page
- * by page, and finally its row. So the next run finds everything that a crash leaves behind. Repeating it is safe.
+ * Removes an account. It is first marked as removed, so that no one can sign in. The sweep then deletes everything that
+ * belongs to it, page by page, and finally its row. So the next run finds everything that a crash leaves behind.
+ * Repeating it is safe.
  */
 export async function removeAccount({ env, db }: Services, account: Account): Promise<void> {
   await markRemoved(db, account.id, new Date());
@@ -38,7 +39,7 @@ export async function removeAccount({ env, db }: Services, account: Account): Pr
 const accountsAtOnce = 5;
 const pageSize = 20;
 const rowsAtOnce = 1000;
-/** The time for one account in one run of the sweep. */
+/** How long one run of the sweep works on one account. */
 const maxMs = 20_000;
 const pagesAtOnce = 20;
 
@@ -106,7 +107,7 @@ async function removeRpms({ db }: Pick<Services, "db">, { id: accountId }: Accou
   return page.length;
 }
 
-/** No appliance uses them now. The files of a user repository are removed before its row, which names them. */
+/** No appliance uses them any longer. The files of a user repository are removed before its row, which names them. */
 async function removeRepositories({ env, db }: Services, { id: accountId }: Account): Promise<number> {
   const page = await pageOfRepositories(db, accountId, pageSize);
   let removed = 0;

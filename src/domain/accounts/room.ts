@@ -2,27 +2,27 @@ import { quotaBytes, quotaExceeded, type QuotaEnv } from "#domain/accounts/quota
 import type { Services } from "#domain/services";
 import { deleteExpiredReservations, endReservation, reserve } from "#storage/reservations";
 
-/** The most that is reserved ahead of the bytes that have arrived. */
+/** The most that is reserved beyond the bytes that have arrived. */
 const aheadBytes = 8 * 2 ** 20;
 /** About the time after which the sweep removes an uploaded blob without a row. */
 const validMs = 2 * 60 * 60_000;
 const renewedMs = validMs / 2;
 const forgottenAtOnce = 1000;
 
-/** An upload that is going to be stored. */
+/** An upload that is about to be stored. */
 export interface Arrival {
   accountId: number;
-  /** By default, a new one. */
+  /** The blob's id; by default, a new one. */
   blobId?: string;
-  /** The size of the content that it will replace. */
+  /** The size of the content that the upload will replace. */
   replacedBytes?: number | undefined;
   /** The approximate size. Absent or 0 if it is unknown. */
   expectedBytes?: number | undefined;
 }
 
 /**
- * A reservation in the disk quota for a blob that no row names yet. It ends with the statement that writes the blob's
- * row, or the sweep ends it.
+ * A reservation in the disk quota for a blob that no row names yet. The statement that writes the blob's row ends the
+ * reservation, or else the sweep does.
  */
 export class Room {
   readonly blobId: string;
@@ -68,8 +68,8 @@ export class Room {
 }
 
 /**
- * Stores an upload and reserves room while it arrives, so that all uploads of the account together fit. If it fails,
- * the room is released.
+ * Stores an upload and reserves room while it arrives, so that the account's simultaneous uploads together stay within
+ * the quota. If it fails, the room is released.
  */
 export async function withRoom<T>(
   services: Services<QuotaEnv>,

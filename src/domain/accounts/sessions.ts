@@ -26,7 +26,7 @@ export interface Browser {
 }
 
 const dayMs = 24 * 60 * 60_000;
-/** A session ends if it had no request for this long. */
+/** A session ends after this long without a request. */
 const idleMs = 7 * dayMs;
 /** A session ends after this time, however often it is used. */
 export const maxSessionMs = 30 * dayMs;
@@ -35,8 +35,8 @@ const noteUseEveryMs = 60_000;
 const deletedAtOnce = 1000;
 
 /**
- * Signs a browser in, and returns the secret of its cookie, which is always new. The session that the browser had
- * before ends, since an attacker may have set it.
+ * Signs a browser in, and returns the secret of its cookie, which is always new. The browser's previous session ends,
+ * because an attacker may have set it.
  */
 export async function startSession(
   { env, db }: Services<SessionEnv>,
@@ -96,13 +96,13 @@ const expiryOf = (createdAt: Date, now: number) => new Date(Math.min(createdAt.g
 export const endSession = ({ env, db }: Services<SessionEnv>, secret: string): Promise<void> =>
   deleteSessionByHmac(db, hmacOf(env, secret));
 
-/** Signs another browser out. NaN matches no session. */
+/** Signs another browser out. If the id is NaN, it matches no session. */
 export async function revokeSession(db: Database, accountId: number, id: number): Promise<void> {
   if (Number.isSafeInteger(id) && (await deleteSession(db, accountId, id))) return;
   throw new Refusal("unknown_error", { reason: "unknown", message: "There is no such session." });
 }
 
-/** The token that a page's form must send. Another site cannot know it, and it expires with the session. */
+/** The token that a form on a page must send. Another site cannot know it, and it expires with the session. */
 export function formTokenOf(env: SessionEnv, { secretHmac }: Session): string {
   const token = formTokens.get(secretHmac) ?? keyedHash(env.API_KEY_PEPPER, `form of the session ${secretHmac}`);
   formTokens.set(secretHmac, token);
@@ -111,18 +111,18 @@ export function formTokenOf(env: SessionEnv, { secretHmac }: Session): string {
   return token;
 }
 
-/** Every page needs the token of its session. */
+/** Cached, because every page needs the token of its session. */
 const formTokens = new Map<string, string>();
 const maxFormTokens = 1000;
 
-/** A chore of the sweep. */
+/** A chore of the sweep: deletes expired sessions. */
 export async function forgetSessions({ db }: Pick<Services, "db">, now: number): Promise<void> {
   while ((await deleteExpiredSessions(db, new Date(now), deletedAtOnce)) === deletedAtOnce);
 }
 
 const hmacOf = (env: SessionEnv, secret: string): string => keyedHash(env.API_KEY_PEPPER, `session ${secret}`);
 
-/** The names in user agents. A browser whose user agent also names others comes first. */
+/** The names of browsers in user agents. A browser whose user agent also contains the names of others comes first. */
 const browsers = {
   Edge: /Edg/,
   Opera: /OPR\//,

@@ -17,7 +17,7 @@ export type ThrottleEnv = Pick<Env, "SIGN_IN_THROTTLE" | "ADDRESS_THROTTLE">;
 const throttleSeconds = 60;
 /** How many different keys may be tried at the same time for one account from one address. */
 const maxAtOnce = 4;
-/** The limit of an attempt, because an attempt whose client has disconnected may never end. */
+/** The longest time that an attempt counts, because an attempt whose client has disconnected may never end. */
 const longestAttemptMs = 10_000;
 
 const maxEntries = 10_000;
@@ -45,12 +45,12 @@ class Recent {
 }
 
 const throttledNames = new Recent();
-/** Credentials that have opened an account: failures of others do not block them. */
+/** Credentials that have opened an account. Failures of others do not block them. */
 const knownGood = new Recent();
 const inProgress = new Map<string, Map<string, number>>();
 
 /**
- * Tries credentials, unless too many wrong ones came from their address recently, for this account or in total.
+ * Tries credentials, unless too many wrong ones came recently from their address, for this account or in total.
  * Credentials that were right before are always tried. `check` may call `refuse` again before it does something
  * expensive.
  */
@@ -80,7 +80,7 @@ export async function throttled<T extends object>(
 
 type Names = Record<"address" | "account" | "credentials", string>;
 
-/** Digests instead of names and keys, because these can have any length, and keys must not be stored. */
+/** Digests instead of names and keys, because names and keys can have any length, and keys must not be stored. */
 function namesOf({ username, address }: Credentials): Omit<Names, "credentials"> {
   const network = networkOf(address);
   return { address: network && digest(network), account: digest(network, username) };
@@ -90,7 +90,9 @@ const credentialsName = ({ username, key, address }: Credentials): string => dig
 
 const digest = (...words: string[]) => createHash("sha256").update(JSON.stringify(words)).digest("base64");
 
-/** The first 64 bits of an IPv6 address, because a client with one address of such a network has them all. */
+/**
+ * The first 64 bits of an IPv6 address, because a client with one address of such a network usually has all of them.
+ */
 export function networkOf(address = ""): string {
   if (!address.includes(":")) return address;
   const [head = [], tail = []] = address.split("::").map((half) => half.split(":").filter(Boolean));
@@ -105,7 +107,7 @@ function refuseWhileThrottled({ address, account }: Names): void {
 const tooManyFailures = () =>
   tooFast(throttleSeconds, "Too many wrong passwords or keys came from your address. Wait a minute, then try again.");
 
-/** Without this limit, many simultaneous attempts would all be tried before the first one has failed. */
+/** Limits simultaneous attempts. Otherwise many of them would be tried before the first one has failed. */
 async function limitConcurrency<T>({ account, credentials }: Names, attempt: () => Promise<T>): Promise<T> {
   const others = inProgress.get(account) ?? new Map<string, number>();
   for (const [other, since] of others) if (since < Date.now() - longestAttemptMs) others.delete(other);

@@ -30,13 +30,13 @@ interface TokenRequest extends Pick<Token, "name" | "scope" | "expiresAt"> {
 
 type TokenEnv = LimitsEnv & Pick<Env, "API_KEY_PEPPER">;
 
-/** The prefix by which people and secret scanners recognise a token. */
+/** The prefix that lets people and secret scanners recognise a token. */
 const prefix = "kiln_";
 const noteUseEveryMs = 60_000;
 
 /**
- * Creates a token. Its secret is in the result and is not stored. If the request is repeated because it was
- * interrupted, its token gets a new secret: no one has seen the first one.
+ * Creates a token. Its secret is in the result and is not stored. If the request was interrupted and is repeated, its
+ * token gets a new secret, because no one has seen the first one.
  */
 export async function createToken(
   { env, db }: Services<TokenEnv>,
@@ -66,7 +66,7 @@ async function addWithinLimit({ env, db }: Services<LimitsEnv>, row: NewToken): 
   throw limitReached(env, "tokens");
 }
 
-/** The account of a name and a token, and what the token may do there. Expired tokens are not found. */
+/** The account that has this name and this token, and what the token may do. Expired tokens are not found. */
 export async function findByToken(
   db: Database,
   secrets: Pick<Env, "API_KEY_PEPPER">,
@@ -84,7 +84,7 @@ export async function findByToken(
   return { account, access: { by: "token", id, scope, applianceId, expiresAt } };
 }
 
-/** Whether a long answer may continue: since it began, the token may have expired or been revoked. */
+/** Whether a long answer may continue. The token may have expired or been revoked since the answer began. */
 export async function stillOpens(db: Database, access: Access): Promise<boolean> {
   if (access.by === "key") return true;
   if (access.expiresAt && access.expiresAt.getTime() <= Date.now()) return false;
@@ -98,8 +98,8 @@ async function noteUse(db: Database, { id, lastUsedAt }: Token, now: number): Pr
 }
 
 /**
- * The token stops working with the next request. All streams of the account end, because one of them may be the
- * token's.
+ * Revokes a token, which stops working with the next request. All streams of the account end, because one of them may
+ * use the token.
  */
 export async function revokeToken(
   { env, db }: Services<Pick<Env, "EVENTS">>,
