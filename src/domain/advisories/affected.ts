@@ -10,16 +10,16 @@ import type { ListedPackage } from "#storage/image-packages";
 /** An advisory that affects installed packages of one source. */
 export interface Affected {
   id: string;
-  /** The distribution's announcements of its fix. */
+  /** The distribution's announcements that fix it. */
   aliases: string[];
   state: AffectedState;
   source: string;
   /** The installed version of the source package. */
   installed: string;
-  /** The version that fixes it. Undefined if there is none. */
+  /** The version that fixes it. Undefined if there is no fix. */
   fixed: string | undefined;
   urgency: string | undefined;
-  /** The names of its installed packages. */
+  /** The names of the source's installed packages. */
   packages: string[];
 }
 
@@ -28,7 +28,10 @@ export interface KnownAffected extends Affected {
   isExploited: boolean;
 }
 
-/** Adds whether attackers exploit each one. Those come first: a kernel alone can have thousands of others. */
+/**
+ * Adds whether each advisory is known to be exploited. Exploited ones come first, because a kernel alone can have
+ * thousands of others.
+ */
 export async function withExploits(db: Database, affected: readonly Affected[]): Promise<KnownAffected[]> {
   const exploited = await exploitedAmong(db, [...new Set(affected.map(({ id }) => id))]);
   return affected
@@ -57,13 +60,13 @@ function stateOf({ state, urgency }: Advisory): AffectedState {
   return urgency === "unimportant" ? "unimportant" : state;
 }
 
-/** Whether an advisory has this name, itself or by an alias. */
+/** Whether an advisory has this name, as its id or as an alias. */
 export const isCalled = ({ id, aliases = [] }: Pick<Advisory, "id" | "aliases">, name: string): boolean =>
   id === name || aliases.includes(name);
 
 /**
- * Two feeds may know an advisory, or two announcements of one feed. The one that knows a fix is the better one, and of two
- * fixes the later one: the other was not enough.
+ * Merges two entries of an advisory, from two feeds or from two announcements of one feed. An entry with a fix is
+ * better, and of two fixes the later one, because the other was not enough.
  */
 function merged(known: Affected | undefined, one: Affected, type: PackageType): Affected {
   if (!known) return one;
@@ -73,7 +76,7 @@ function merged(known: Affected | undefined, one: Affected, type: PackageType): 
   return { ...better, aliases, urgency: better.urgency ?? known.urgency };
 }
 
-/** The advisories that concern these packages; with `only`, just this one. What can be fixed comes first, then the newest. */
+/** The advisories that affect these packages; with `only`, just this one. Fixable ones come first, then the newest. */
 export function affectedBy(
   installed: readonly ListedPackage[],
   rows: readonly AdvisoryRow[],
@@ -104,7 +107,10 @@ const inOrder = (one: Affected, other: Affected): number =>
   other.id.localeCompare(one.id, "en", { numeric: true }) ||
   one.source.localeCompare(other.source, "en");
 
-/** How many advisories have each state. One that concerns several sources counts once, with the first of its states. */
+/**
+ * How many advisories have each state. An advisory that affects several sources counts once, with the first of its
+ * states.
+ */
 export function countsOf(all: readonly Pick<KnownAffected, "id" | "state" | "isExploited">[]): AffectedCounts {
   const first = new Map<string, { state: AffectedState; isExploited: boolean }>();
   for (const one of all) {
@@ -119,7 +125,10 @@ export function countsOf(all: readonly Pick<KnownAffected, "id" | "state" | "isE
   return counts;
 }
 
-/** The counts of the image with the most exploited advisories, then of those that an update fixes, and then of open ones. */
+/**
+ * The counts of the most affected image: the one with the most exploited advisories, then with the most that an update
+ * fixes, then with the most open ones.
+ */
 export const mostConcerned = (all: readonly (AffectedCounts | null)[]): AffectedCounts | undefined =>
   all
     .flatMap((counts) => counts ?? [])

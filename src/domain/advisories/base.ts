@@ -3,9 +3,9 @@ import { packageTypeOfBase } from "#model/catalogue";
 import { findBaseSystem } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
-/** How advisories name a base system, and which order its versions have. */
+/** The names that advisories use for a base system, and the order of its versions. */
 export interface AdvisedBase {
-  /** Empty if no feed has it. */
+  /** Empty if no feed covers the base system. */
   releases: readonly string[];
   type: PackageType;
 }

@@ -19,16 +19,19 @@ import { lookAtImages } from "#storage/watches";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 const position = "images with changed advisories";
-/** The number of new images, and of their accounts, that are counted together. */
+/** How many accounts' new images are counted together, and how many images of each. */
 const newAtOnce = { accounts: 10, imagesOfEach: 20 };
-/** The number of images that are compared with the changed packages together. */
+/** How many images are compared with the changed packages together. */
 const comparedAtOnce = 500;
-/** The advisories of this many sources are in memory at the same time. */
+/** How many sources have their advisories in memory at the same time. */
 const sourcesAtOnce = 50;
 /** How long one run continues. */
 const longestMs = 20_000;
 
-/** A chore: counts the advisories of new images, and again those of images with a package whose advisories have changed. */
+/**
+ * A chore: counts the advisories of new images, and counts again the images with packages whose advisories have
+ * changed.
+ */
 export async function countImageAdvisories({ db }: Pick<Services, "db">): Promise<void> {
   if (!(await listFeeds(db)).some(({ feed, readAt }) => hasVersions(feed) && readAt !== null)) return;
   const until = Date.now() + longestMs;
@@ -47,8 +50,8 @@ async function countNew(db: Database, until: number): Promise<void> {
 }
 
 /**
- * Walks over all images, and counts those that the changes concern. Later changes wait for the next walk: an image may have
- * been passed already.
+ * Walks over all images, and counts those that the changes affect. Later changes wait for the next walk, because the
+ * walk may already have passed an affected image.
  */
 async function countChanged(db: Database, until: number): Promise<void> {
   const begun = await findSweepPosition(db, position);
@@ -74,7 +77,9 @@ async function countChanged(db: Database, until: number): Promise<void> {
   await saveSweepPosition(db, position, `${upTo} ${accountId} ${buildId}`);
 }
 
-/** Images of one base system share most packages, so each version of a source is compared once for many images. */
+/**
+ * Images of one base system have most packages in common, so each version of a source is compared once for many images.
+ */
 async function count(db: Database, images: readonly CountableImage[]): Promise<void> {
   if (images.length === 0) return;
   const packages = await listVersionsById(db, [...new Set(images.flatMap(({ packageIds }) => packageIds))]);
@@ -93,8 +98,7 @@ async function count(db: Database, images: readonly CountableImage[]): Promise<v
 type Counted = CountableImage & { counts: AffectedCounts | null };
 
 /**
- * Whether an update fixes more vulnerabilities than before that are known to be exploited. Their owner is notified
- * immediately.
+ * Whether updates now fix more exploited vulnerabilities than before. The image's owner is then notified immediately.
  */
 function hasMoreExploited({ before, counts }: Counted): boolean {
   const known = JSON.parse(before ?? "null") as AffectedCounts | null;
@@ -124,7 +128,7 @@ async function countedOf(
     const sourceOf = new Map(packages.map((one) => [one.id, versionKey({ ...one, installed: one.sourceVersion })]));
     return images.map((image) => ({ ...image, counts: countsOf(ofImage(image.packageIds, sourceOf, found)) }));
   } catch (error) {
-    // Other images would wait for these forever.
+    // Otherwise an error here would hold up all other images forever.
     logFailure("could not count the advisories of images", error, { baseSystem: base });
     return images.map((image) => ({ ...image, counts: null }));
   }

@@ -10,8 +10,9 @@ interface Known {
 }
 
 /**
- * The advisories that the repositories' newer versions fix. A feed knows the version of the source package that has the fix.
- * Packages that do not have their source's version are fixed by any newer one, because theirs is unknown.
+ * The advisories that are fixed by the repositories' newer versions. A feed names the version of the source package
+ * with the fix. If a package does not have its source's version, any newer version of it counts as the fix, because the
+ * source's version is unknown.
  */
 export function fixedByUpdates<One extends Affected>(
   advisories: readonly One[],

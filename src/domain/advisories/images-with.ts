@@ -10,14 +10,14 @@ import { listImagesWith, listPackageVersions, type ImageWith, type PackageVersio
 export const maxListed = 1000;
 
 export interface ImageFound extends ImageWith {
-  /** The requested packages that the image has, by name. */
+  /** Those of the requested packages that the image has, by name. */
   packages: FoundPackage[];
 }
 
 interface FoundPackage extends Pick<PackageVersionRow, "id" | "name" | "version" | "arch"> {
-  /** How an advisory concerns it. Undefined if the question was about a package. */
+  /** How the advisory affects the image. Undefined if the search was for a package. */
   state?: Affected["state"] | undefined;
-  /** The version of the source package that fixes it. */
+  /** The version of the source package that fixes the advisory. */
   fixed?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ interface Asked {
   before?: number | undefined;
 }
 
-/** The images of an account that have a package, newest first; with `version`, exactly this one. */
+/** The images of an account that have a package, newest first; with `version`, exactly that version. */
 export async function imagesWithPackage(
   db: Database,
   { name, version, ...asked }: Asked & { name: string; version?: string | undefined },
@@ -37,7 +37,7 @@ export async function imagesWithPackage(
   return await imagesHaving(db, asked, wanted);
 }
 
-/** The images of an account that an advisory concerns, newest first. Refused if no feed has the advisory. */
+/** The images of an account that an advisory affects, newest first. Refused if no feed has the advisory. */
 export async function imagesWithAdvisory(
   db: Database,
   { id, ...asked }: Asked & { id: string },

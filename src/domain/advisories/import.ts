@@ -29,13 +29,13 @@ const storedAtOnce = 1500;
 
 interface Given {
   feed: AdvisoryFeed;
-  /** The file or URL that it comes from. */
+  /** The file or URL that the data comes from. */
   origin: string;
   body: ReadableStream<Uint8Array>;
 }
 
 /**
- * Replaces what is known from a feed, and returns how many pairs of a source package and a release it has, or how many
+ * Replaces the stored data of a feed. Returns the number of its pairs of a source package and a release, or of
  * exploited vulnerabilities. Repeating it is safe.
  */
 export async function importAdvisories(db: Database, { feed, origin, body }: Given, now: number): Promise<number> {
@@ -48,7 +48,7 @@ export async function importAdvisories(db: Database, { feed, origin, body }: Giv
   return sources;
 }
 
-/** Deletes last whatever the feed no longer has, so an import that fails in the middle only adds. */
+/** Deletes last whatever the feed no longer contains, so that an import that fails in the middle only adds. */
 async function importGroups(
   db: Database,
   feed: AdvisoryFeed,
@@ -96,8 +96,8 @@ const dayMs = 24 * 60 * 60_000;
 const longestMs = 15 * 60_000;
 
 /**
- * A chore: reads the feeds that have a URL, once a day. The next request is noted first, so that two runs do not repeat
- * it.
+ * A chore: reads the feeds that have a URL, once a day. The request is noted before it is sent, so that two
+ * simultaneous runs do not both send it.
  */
 export async function readFeeds({ env, db }: Services, now: number): Promise<void> {
   for (const { feed, url, triedAt } of await listFeeds(db)) {
@@ -114,7 +114,7 @@ export async function readFeeds({ env, db }: Services, now: number): Promise<voi
   }
 }
 
-/** Reads a feed from a URL from now on, once a day; null ends that. */
+/** Reads a feed from this URL from now on, once a day. Null stops that. */
 export async function followFeed({ env, db }: Services, feed: AdvisoryFeed, url: string | null): Promise<void> {
   if (url !== null && !isOutside(env, new URL(url))) {
     throw new Refusal("invalid_value", { message: "The service must not connect to this address." });

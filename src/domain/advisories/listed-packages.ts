@@ -26,7 +26,7 @@ export async function listInstalledPackages({ env, db }: Services<Pick<Env, "BLO
   }
 }
 
-/** An older agent does not report the source: most packages have its name. */
+/** An older agent does not report the source, so the package's own name is used, which is right for most. */
 export function listed({ name, arch, source, ...one }: InstalledPackage): ListedPackage {
   const version = evr(one);
   const tracked = trackedSource(source ?? { name, version });
@@ -39,9 +39,9 @@ interface Source {
 }
 
 /**
- * The source package that advisories are about. Debian signs kernels and GRUB in packages of another source, whose version
- * names that of the first: `linux-signed-amd64 6.1.158+1` is `linux 6.1.158-1`, and `grub-efi-amd64-signed
- * 1+2.06+13+deb12u1` is `grub2 2.06-13+deb12u1`.
+ * The source package that advisories refer to. Debian signs kernels and GRUB in packages of another source, whose
+ * version contains that of the original: `linux-signed-amd64 6.1.158+1` is `linux 6.1.158-1`, and
+ * `grub-efi-amd64-signed 1+2.06+13+deb12u1` is `grub2 2.06-13+deb12u1`.
  */
 export function trackedSource({ name, version }: Source): Source {
   if (/^linux-signed-[a-z0-9]+$/.test(name)) return { name: "linux", version: version.replace("+", "-") };

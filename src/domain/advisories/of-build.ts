@@ -14,23 +14,23 @@ import type { Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { listStatements, type VexStatement } from "#storage/vex-statements";
 
-/** An advisory, and what the owner of the image states about it. */
+/** An advisory, and the statement of the image's owner about it. */
 export interface StatedAdvisory extends KnownAffected {
   statement: VexStatement | undefined;
 }
 
-/** The advisories that concern an image. */
+/** The advisories that affect an image. */
 export interface BuildAdvisories {
   build: Build;
   advisories: StatedAdvisory[];
   counts: AffectedCounts;
-  /** Whether the feeds know its base system. */
+  /** Whether any feed covers the image's base system. */
   isKnown: boolean;
   packageType: PackageType;
   feeds: AdvisoryFeedRow[];
 }
 
-/** Refused for a build that is not finished, because its packages are unknown. */
+/** The advisories of a build. Refused if the build is not finished, because its packages are unknown. */
 export async function advisoriesOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   build: Build,
@@ -60,8 +60,8 @@ export async function findAdvisories(
 }
 
 /**
- * The page of an image compares again whenever it is refreshed. The key is the image and the time when the feeds were
- * read.
+ * Cached, because the page of an image compares again whenever it is refreshed. The key is the image and the time when
+ * the feeds were read.
  */
 const compared = new Map<string, KnownAffected[]>();
 const maxCompared = 50;

@@ -6,20 +6,20 @@ import { findAnyBuild } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { deleteStatement, saveStatement, type VexStatement } from "#storage/vex-statements";
 
-/** The number of statements that an appliance may have. */
+/** How many statements an appliance may have. */
 const maxStatements = 500;
 const maxText = 1000;
 
 interface Stated {
   advisory: string;
-  /** The only image that it is about. Undefined for all images of the appliance. */
+  /** The only image that the statement is about. Undefined for all images of the appliance. */
   buildId?: number | undefined;
   status?: string | undefined;
   justification?: string | undefined;
   text?: string | undefined;
 }
 
-/** States how an advisory concerns one image, or all images of an appliance, in place of an earlier statement. */
+/** States how an advisory affects one image, or all images of an appliance. Replaces an earlier statement. */
 export async function stateVex(db: Database, appliance: Appliance, stated: Stated): Promise<void> {
   const { id: applianceId } = appliance;
   const buildId = await ownBuild(db, applianceId, stated.buildId);
@@ -40,8 +40,9 @@ export async function withdrawVex(
 }
 
 /**
- * Finds the statement that counts for an advisory about an image: one about this image comes first, and then one with the
- * advisory's own id. A statement about an announcement (DSA) is about each advisory whose fix it announces.
+ * Finds the statement that applies to an advisory about an image. A statement about this image has precedence, and then
+ * one with the advisory's own id. A statement about an announcement (DSA) applies to each advisory whose fix it
+ * announces.
  */
 export function statementsOf(all: readonly VexStatement[], buildId: number) {
   const byName = Map.groupBy(all, ({ advisory }) => advisory);
