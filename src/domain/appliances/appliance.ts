@@ -32,7 +32,10 @@ interface CloneRequest {
   requestId?: string | undefined;
 }
 
-/** An appliance that this account may read: its own, one shared with it, or a template. Another account's does not exist. */
+/**
+ * An appliance that this account may read: its own, one shared with it, or a template. Any other appliance is reported
+ * as unknown.
+ */
 export async function getAppliance(
   db: Database,
   accountId: number,
@@ -88,7 +91,7 @@ async function makeClone(
   return saved ?? (await refuseClone({ env, db }, refused));
 }
 
-/** Clones the version that was published last, as it was then. */
+/** Clones the latest published version, as it was when it was published. */
 async function clonePublished(
   { env, db }: Services<EncryptionKey & LimitsEnv>,
   account: Account,
@@ -115,7 +118,10 @@ async function clonePublished(
   return saved;
 }
 
-/** Refuses with the reason: a limit of the account, or the source was deleted in the meantime. */
+/**
+ * Throws the refusal for the actual reason: a limit of the account was reached, or the source was deleted in the
+ * meantime.
+ */
 async function refuseClone(
   services: Services<LimitsEnv>,
   refused: { account: Account; configuration: Configuration; sourceNow: () => Promise<unknown> },
@@ -126,7 +132,7 @@ async function refuseClone(
   throw new Refusal("invalid_appliance_id");
 }
 
-/** The properties that every clone gets new. */
+/** The properties that are new in every clone. */
 export async function traitsOfClone(
   db: Database,
   account: Account,
@@ -150,7 +156,7 @@ export async function traitsOfClone(
   };
 }
 
-/** Only the owner gets an appliance's passwords; every account gets a template's. */
+/** The configuration of a clone. Only the owner gets an appliance's passwords, but every account gets a template's. */
 async function clonedConfiguration(
   { env, db }: Services<EncryptionKey>,
   { id: accountId }: Account,
@@ -165,8 +171,8 @@ async function clonedConfiguration(
 const maxNameLength = 255;
 
 /**
- * `<user>'s <source>`, like the captured appliances (compatibility.md, "Appliances"). The user's name is not repeated
- * in the name of a clone of their own clone.
+ * `<user>'s <source>`, like the captured appliances (compatibility.md, "Appliances"). If users clone their own clone,
+ * their name is not repeated.
  */
 function generatedName({ displayName }: Account, source: Pick<Appliance, "name">): string {
   const owner = `${displayName}'s `;
@@ -182,8 +188,8 @@ function generatedName({ displayName }: Account, source: Pick<Appliance, "name">
 const specifiedArch = "i586";
 
 /**
- * Clients of 2010 know only PCs. A clone for one of the two without packages is made, and its status has the reason.
- * Other architectures must be those of the base system.
+ * Clients of 2010 know only PCs. If the base system lacks packages for one of these two architectures, the clone is
+ * created anyway, and its status has the reason. Any other architecture must be one of the base system's.
  */
 const pcs: readonly Arch[] = ["i586", "x86_64"];
 
@@ -209,8 +215,8 @@ export async function defaultArch(
 }
 
 /**
- * The architecture of a clone: `i686` in the request becomes `i586` in all answers
- * (compatibility.md, "Architectures and versions").
+ * The architecture of a clone. `i686` in the request becomes `i586` in all answers (compatibility.md, "Architectures
+ * and versions").
  */
 export function parseArch(requested: string | undefined): Arch | undefined {
   if (requested === undefined) return undefined;

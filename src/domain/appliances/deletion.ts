@@ -8,14 +8,15 @@ import type { Database } from "#storage/db";
 import { isPublished } from "#storage/publications";
 
 /**
- * Deletes an appliance with its builds; refused while it is in the gallery. Agents stop first. Then one batch deletes
- * all rows and releases the blobs that they named. The sweep deletes the blobs, even if this is interrupted.
+ * Deletes an appliance with its builds; refused while it is in the gallery. First, agents stop its builds. Then one
+ * batch deletes all rows and releases the blobs that they named. The sweep deletes the blobs, even if this is
+ * interrupted.
  */
 export async function deleteAppliance({ env, db }: Services, appliance: Appliance): Promise<void> {
   await refuseIfPublished(db, appliance);
   await cancelBuildsOf({ env, db }, appliance);
   const gone = await deleteApplianceRows(db, appliance.id).catch(async (error: unknown) => {
-    // If it was published in the meantime, the batch has changed nothing.
+    // If it was published in the meantime, the batch changed nothing.
     await refuseIfPublished(db, appliance);
     throw error;
   });

@@ -8,9 +8,7 @@ import { saveEstimate } from "#storage/estimates";
 
 export type Estimate = Pick<Appliance, "estimatedRawMb" | "estimatedCompressedMb">;
 
-/**
- * The size of the packages of an image, installed and as files. Undefined if there is no basis for an estimate.
- */
+/** The size of an image's packages, installed and as files. Undefined if there is no basis for an estimate. */
 export function estimateOf(resolution: SoftwareResolution): Estimate | undefined {
   if (resolution.state !== "solved") return undefined;
   return {
@@ -19,7 +17,7 @@ export function estimateOf(resolution: SoftwareResolution): Estimate | undefined
   };
 }
 
-/** The appliance with the estimated size of its software. If that does not resolve, the last estimate stays. */
+/** The appliance with the estimated size of its software. If the software does not resolve, the last estimate stays. */
 export async function withEstimate(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -28,7 +26,7 @@ export async function withEstimate(
   return await noteEstimate(db, appliance, { software, resolution: await resolve({ env, db }, software) });
 }
 
-/** Stores the size that a resolution gives, for lists, which do not resolve. */
+/** Stores the size according to a resolution, for lists, which do not resolve packages. */
 export async function noteEstimate(
   db: Database,
   appliance: Appliance,
@@ -44,8 +42,8 @@ export async function noteEstimate(
 }
 
 /**
- * The size of a download, from the size of its packages as files. A package contains the same content with a similar
- * compression, but an image has more than its packages.
+ * Estimates the size of a download from the size of its packages as files. A package has the same content with a
+ * similar compression, but an image has more than its packages.
  */
 export function downloadMb(filesMb: number, facts: Pick<BaseSystemFacts, "download"> | undefined): number {
   const { besidesMb, perPackageMb } = facts?.download ?? { besidesMb: 0, perPackageMb: 1 };

@@ -2,7 +2,7 @@ import { listSoftware, type SoftwareRows } from "#storage/appliance-software";
 import type { Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
-/** The rows that decide the status of an appliance, apart from its own. */
+/** The rows that decide the status of an appliance, other than its own. */
 export interface ExaminedRows extends SoftwareRows {
   readAt: Date;
 }

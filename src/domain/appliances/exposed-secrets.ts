@@ -6,20 +6,23 @@ import type { Configuration } from "#lib/configuration/stored";
 import type { exposedKinds } from "#model/exposed-secrets";
 import type { OverlayFile } from "#storage/overlay-files";
 
-/** A secret of the owner that others get with the appliance or its images. */
+/** A secret of the owner that others receive with the appliance or its images. */
 export interface ExposedSecret {
   kind: (typeof exposedKinds)[number];
   /** The user's name, the file's path, or the name of the script or of the repository. */
   name: string;
 }
 
-/** Whether a clone of another account's appliance has it, too: passwords and repositories stay with their owner. */
+/**
+ * Whether a clone of another account's appliance contains the secret, too. Passwords and repositories stay with their
+ * owner.
+ */
 export const isCloned = ({ kind }: ExposedSecret): boolean => kind === "overlay_file" || kind === "script";
 
 /** Passwords that are not secret, by user name. */
 export type KnownPasswords = ReadonlyMap<string, string>;
 
-/** The secrets in an appliance. Its configuration shows passwords in clear. */
+/** The secrets in an appliance's current state. Its configuration shows passwords in clear text. */
 export function exposedNow(
   { users, databases, scripts, settings }: Configuration,
   files: readonly OverlayFile[],

@@ -12,17 +12,17 @@ import type { Appliance } from "#storage/appliances";
 import { descendsFromOthers } from "#storage/configurations";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
-/** The parts of a clone of another account's appliance that give others access. */
+/** The parts of a clone of another account's appliance that give access to others. */
 export interface InheritedAccess {
-  /** Users with the template's password, which everyone knows. */
+  /** Users with the template's password, which is public. */
   users: readonly string[];
-  /** Files with SSH keys. Their owners may log in, or they identify the machine. */
+  /** Files with SSH keys. They allow the keys' owners to log in, or they identify the machine. */
   keyFiles: readonly OverlayFile[];
 }
 
 const none: InheritedAccess = { users: [], keyFiles: [] };
 
-/** Empty if the appliance has always been the account's own, or is a clone of a template. */
+/** Empty if the appliance has always belonged to the account, or is a clone of a template. */
 export async function inheritedAccess(
   services: Services<EncryptionKey>,
   appliance: Appliance,
@@ -46,16 +46,16 @@ const isSshKeyFile = (path: string): boolean =>
   );
 
 export interface ReplacedAccess {
-  /** The new passwords. Later they can only be read in the configuration. */
+  /** The new passwords. Afterwards they are shown only in the configuration. */
   passwords: readonly { user: string; password: string }[];
   removedFiles: readonly string[];
-  /** The users that have the account's SSH keys now. */
+  /** The users that now have the account's SSH keys. */
   keyUsers: readonly string[];
 }
 
 /**
  * Gives each of these users a new password, removes the files, and adds the account's own SSH keys if requested. Either
- * all of it is done, or nothing.
+ * everything is changed or nothing.
  */
 export async function replaceAccess(
   services: Services<EncryptionKey & LimitsEnv>,
@@ -96,6 +96,6 @@ export async function replaceAccess(
 
 type User = Configuration["users"][number];
 
-/** Whether the user loses a password or a file with keys. */
+/** Whether the user's password is replaced, or a file with keys is removed from the user's home directory. */
 const isAffected = ({ name, homedir }: User, users: readonly string[], files: readonly string[]): boolean =>
   users.includes(name) || files.some((file) => file.startsWith(`${homedir}/.ssh/`));

@@ -8,13 +8,13 @@ import type { Database } from "#storage/db";
 /** Lists have no room for a longer text. */
 const maxText = 300;
 
-/** Stores what is wrong with appliances, for lists, which do not examine them. */
+/** Stores the problems of appliances, for lists, which do not examine appliances. */
 export async function noteStatuses(db: Database, statuses: readonly LastStatus[]): Promise<void> {
   if (statuses.length === 0) return;
   await noteInPassing("the statuses of appliances", () => saveLastStatuses(db, statuses));
 }
 
-/** The part of an examination that lists show. Its time is that of reading the rows, because it misses later changes. */
+/** The part of an examination that lists show. Its time is when the rows were read, because it misses later changes. */
 export function lastStatusOf(
   appliance: Appliance,
   { issues, resolution }: { issues: readonly Issue[]; resolution: SoftwareResolution | undefined },

@@ -15,13 +15,13 @@ import type { Appliance } from "#storage/appliances";
 export interface Look extends Pick<Glance, "running" | "lastBuild" | "images" | "packages"> {
   /** The appliance with the current estimate of its size. */
   appliance: Appliance;
-  /** Undefined if no catalogue has the base system now, or if the appliance is another account's. */
+  /** Undefined if no catalogue has the base system any longer, or if the appliance belongs to another account. */
   base: Pick<BaseSystemFacts, "title" | "cannot"> | undefined;
   /** The problems that prevent a build, and facts that might surprise the user. */
   issues: readonly Issue[];
-  /** The rows that decide its software. */
+  /** The rows that decide the appliance's software. */
   rows: ExaminedRows;
-  /** Undefined if the last examination was enough. */
+  /** Undefined if the last examination is still valid. */
   examined?: ExaminedAppliance;
 }
 
@@ -33,8 +33,8 @@ interface LookRequest {
 }
 
 /**
- * Looks at an appliance of the account. If the last examination found at most a known password of root, and nothing has
- * changed since, no resolution is needed.
+ * Reads an appliance of the account for its pages. If the last examination found nothing, or only a known password of
+ * root, and nothing has changed since, no resolution is needed.
  */
 export async function lookAt(
   { env, db }: Services,

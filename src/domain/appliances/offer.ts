@@ -13,13 +13,13 @@ export interface OfferedBase {
   name: string;
   facts: Pick<BaseSystemFacts, "title" | "support" | "isToy">;
   templates: TemplateWithSizes[];
-  /** The architectures that its repositories have packages for. */
+  /** The architectures that the base system's repositories have packages for. */
   arches: Arch[];
-  /** Repositories that were never imported. Until they are, no clone can be built. */
+  /** Repositories that were never imported. Until they are imported, no clone can be built. */
   missing: Repository[];
 }
 
-/** Base systems that have templates, sorted by the end of their support, the latest first. Toys are last. */
+/** Base systems that have templates, sorted by the end of their support, the latest first. Toy systems come last. */
 export async function listOffer(db: Database): Promise<OfferedBase[]> {
   const { templates, bases, missing, served } = await listOffered(db);
   const ofBase = Map.groupBy(templates, ({ baseSystem }) => baseSystem);
@@ -34,9 +34,9 @@ export async function listOffer(db: Database): Promise<OfferedBase[]> {
 }
 
 /**
- * The architecture that the page's form means. If the template's base system has only one, it is that one: the page hides
- * the others, but one of them may be checked. Otherwise it refuses one without packages. The API does create such a clone,
- * and its status has the reason.
+ * The architecture that the page's form means. If the template's base system has only one, it is used: the page then
+ * hides the others, but one of them may be selected. Otherwise, an architecture without packages is refused. The API,
+ * in contrast, does create such a clone, and its status has the reason.
  */
 export async function servedArch(
   db: Database,

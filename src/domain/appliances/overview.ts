@@ -22,8 +22,8 @@ import { readLook } from "#storage/appliance-look";
 import { listAnyAppliances, type Appliance } from "#storage/appliances";
 
 /**
- * The current activity of an appliance, or otherwise whether it can be built. `unknown`: it has not been examined since
- * its last edit, or never.
+ * What is happening to an appliance now or, if nothing is, whether it can be built. `unknown`: it has not been examined
+ * since its last edit, or never.
  */
 type GlanceState = "building" | "waiting" | "ok" | "warning" | "error" | "unknown";
 
@@ -33,19 +33,21 @@ export interface Glance {
   state: GlanceState;
   errors: number;
   warnings: number;
-  /** A sentence about the work that is going on, or about the first problem. Empty if there is neither. */
+  /** A sentence about the work in progress, or else about the first problem. Empty if there is neither. */
   text: string;
-  /** How many packages its image would have. Null if it is unknown, or if the software does not resolve. */
+  /**
+   * How many packages the appliance's image would have. Null if that is unknown, or if the software does not resolve.
+   */
   packages: number | null;
-  /** Unfinished builds, the oldest first. `state` is that of the first. */
+  /** Unfinished builds, oldest first. `state` is the state of the first one. */
   running: WatchedBuild[];
   /** The last build that has ended, with or without an image. */
   lastBuild: OverviewBuild | undefined;
-  /** The downloadable images of the version that was finished last. */
+  /** The downloadable images of the version that finished last. */
   images: OverviewImage[];
-  /** How outdated the worst of these was when Kiln last looked. Undefined if it has not looked yet. */
+  /** How outdated the most outdated of these images was at Kiln's last check. Undefined if there was none yet. */
   outdated: Outdated | undefined;
-  /** The advisories that concern the worst of these. Undefined if they are unknown. */
+  /** The advisories that affect the worst of these images. Undefined if they are unknown. */
   advisories: AffectedCounts | undefined;
 }
 
@@ -57,7 +59,7 @@ export interface Overview {
   pages: number;
   page: number;
   glances: Glance[];
-  /** Appliances of this page whose status may be outdated (`examineAgain`), those without any status first. */
+  /** Appliances of this page whose status may be outdated (`examineAgain`). Those without any status come first. */
   stale: number[];
 }
 
@@ -70,8 +72,8 @@ const maxPerPage = 100;
 const statusIsGoodForMs = 60 * 60_000;
 
 /**
- * A page of an account's appliances. The number of statements does not depend on the number of
- * appliances. Each unfinished build costs one call; an account has few of these.
+ * A page of an account's appliances. The number of statements does not depend on the number of appliances. Each
+ * unfinished build costs one call, but an account has only a few.
  */
 export async function overviewOf(
   { env, db }: Services,
@@ -163,20 +165,21 @@ const isKnown = ({ appliance, status }: Pick<OverviewRow, "appliance" | "status"
   status?.editedAt.getTime() === appliance.lastEditedAt.getTime();
 
 /**
- * How long a view keeps examining. The next view continues. On Cloudflare, work after an answer is ended after 30 s.
+ * How long one view keeps examining. The next view continues. On Cloudflare, work after an answer is stopped after 30
+ * s.
  */
 const examinedForMs = 20_000;
-/** How many more appliances without any status are examined after those of the page. */
+/** How many more appliances without any status are examined after those on the page. */
 const mostMore = 50;
 /** Accounts whose appliances are being examined, so that a page that refreshes itself does not start another run. */
 const examining = new Set<number>();
 
-/** The number of appliances that are read, and whose statuses are stored, together. All of them are in memory. */
+/** How many appliances are read together, and have their statuses stored together. All of them are in memory. */
 const examinedAtOnce = 10;
 
 /**
- * Examines appliances one by one: those of a page, then others of the account that were never examined. The next views
- * then show their state, and can filter by it. Call it after the answer.
+ * Examines appliances one by one: those on a page, and then others of the account that were never examined. Later views
+ * then show their state and can filter by it. Call it after the answer.
  */
 export async function examineAgain(services: Services, accountId: number, stale: readonly number[]): Promise<void> {
   if (examining.has(accountId)) return;
@@ -201,7 +204,7 @@ async function examineInTurn(
   }
 }
 
-/** If the time is over, stores the statuses of those that were examined. */
+/** Stores the statuses of the appliances that were examined before the time was over. */
 async function examineThese(
   { env, db }: Services,
   ids: readonly number[],

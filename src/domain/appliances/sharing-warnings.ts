@@ -15,9 +15,9 @@ import type { Database } from "#storage/db";
 import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 
 export interface SharingWarning extends ExposedSecret {
-  /** The appliance contains it now, and so will its next build. */
+  /** Whether the appliance contains it now, so that its next build will, too. */
   isCurrent: boolean;
-  /** Built versions that contain it, the newest first. */
+  /** Built versions that contain the secret, newest first. */
   versions: string[];
 }
 
@@ -32,9 +32,9 @@ export interface SharingWarnings {
 const maxInputs = 10;
 
 /**
- * The secrets that others learn if the appliance is shared, from itself and from its images. With a version, the
- * secrets that they learn if that version is published. Passwords of the template that it descends from are not
- * secrets. `read` is what was read before.
+ * The secrets that others would learn from the appliance and its images if the appliance is shared. With a version, the
+ * secrets that they would learn if that version is published. Passwords of the template that it descends from are not
+ * secrets. `read` is data that was read before.
  */
 export async function sharingWarnings(
   { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
@@ -61,7 +61,7 @@ export async function sharingWarnings(
   return { applianceId: appliance.id, warnings: found.all(), isComplete: images.length <= maxInputs };
 }
 
-/** One build per frozen input, if its image can be downloaded, the newest first. */
+/** One build for each frozen input, if its image can be downloaded, newest first. */
 async function imagesOf(
   db: Database,
   { id }: Appliance,
@@ -73,7 +73,7 @@ async function imagesOf(
   return [...new Map(builds.map((build) => [build.inputSha256, build])).values()];
 }
 
-/** Collects each secret once, wherever it is. */
+/** Collects each secret once, wherever it was found. */
 class Warnings {
   readonly #found = new Map<string, SharingWarning>();
 

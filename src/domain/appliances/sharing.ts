@@ -6,7 +6,7 @@ import type { Database } from "#storage/db";
 import { addReader, listReaders, removeReader } from "#storage/shares";
 
 /**
- * The accounts that an appliance is shared with, by name. Only its owner may see them. A template is available to
+ * The names of the accounts that an appliance is shared with. Only its owner may see them. A template is available to
  * everyone.
  */
 export interface Sharing {
@@ -34,7 +34,7 @@ export async function share(
   return await sharingOf(db, appliance);
 }
 
-/** Stops sharing. Existing clones stay. */
+/** Stops sharing an appliance with an account. Existing clones stay. */
 export async function unshare(
   db: Database,
   { id: accountId }: Account,

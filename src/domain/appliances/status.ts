@@ -37,9 +37,7 @@ export interface ApplianceStatus {
   issues: Issue[];
 }
 
-/**
- * The status as its reader sees it. It includes what prevents this account, or currently every account, from building.
- */
+/** The status for a certain reader. It includes reasons why this account, or currently every account, cannot build. */
 export async function shownStatus(
   { env, db }: Examiner,
   { appliance, accountId, baseUrl }: { appliance: Appliance; accountId: number; baseUrl: string },
@@ -62,7 +60,7 @@ export interface ExaminedAppliance extends ApplianceStatus {
 
 interface Examination {
   imageType: ImageType;
-  /** Those of the service's builders. */
+  /** The abilities of the service's builders. */
   abilities: readonly Capabilities[];
   /** The rows, if they were read before. */
   rows?: ExaminedRows | undefined;
@@ -70,7 +68,7 @@ interface Examination {
 
 type Examiner = Services<Pick<Env, "BLOBS" | "BASE_URL"> & EncryptionKey>;
 
-/** Resolves the software for an image type, and reports what is wrong. Stores the status for lists. */
+/** Resolves the software for an image type, and reports the problems. Stores the status for lists. */
 export async function examine(
   services: Examiner,
   appliance: Appliance,
@@ -89,7 +87,7 @@ export async function examineOnly(
   { imageType, abilities, rows }: Examination & { rows: ExaminedRows },
 ): Promise<ExaminedAppliance> {
   const software = softwareOf(appliance, rows, imageType);
-  // Otherwise nothing could be resolved, and reporting that for every package would hide the reason.
+  // Otherwise no package could be resolved, and reporting each of them would hide the reason.
   const resolution = software.baseSystem && servesArch(software) ? await resolve(services, software) : undefined;
   const openRoot =
     appliance.accountId === null ? undefined : await openRootIssue(services.env, appliance, rows.template);
@@ -194,7 +192,7 @@ async function softwareIssues(
   }
 }
 
-/** The reason why nothing can be resolved with a repository. */
+/** The issue that nothing can be resolved with a repository, because it was never imported. */
 export const unimportedIssue = (repository: Repository): Issue => {
   const text = unimportedText(repository);
   return { ...error(text), ofSoftware: text };
@@ -207,7 +205,7 @@ function unimportedText({ name, problem, revision, importProgress }: Repository)
     : `The repository ${name} could not be imported: ${problem}`;
 }
 
-/** The number of unknown names that get suggestions. */
+/** How many unknown names get suggestions. */
 const maxExplained = 10;
 
 async function problemIssues(
@@ -252,14 +250,14 @@ function problemIssue(
   return unknown?.kind === "package" ? { ...issue, solution: { type: "remove", package: unknown.name } } : issue;
 }
 
-/** A user cannot remove what the base system or the image type needs. */
+/** Whether the user selected it. Users cannot remove what the base system or the image type needs. */
 const isSelected = ({ selection }: ApplianceSoftware, { kind, name }: UnknownName): boolean =>
   selection.some((entry) => entry.kind === kind && entry.name === name);
 
 type BuiltSoftware = Pick<ApplianceSoftware, "imageType"> & { baseSystem: BaseSystemFacts };
 type Solved = Extract<SoftwareResolution, { state: "solved" }>;
 
-/** A container has the kernel of its host. */
+/** Reports what an image lacks for booting. A container needs no kernel, because it uses that of its host. */
 function bootIssues({ baseSystem: facts, imageType }: BuiltSoftware, { packages }: Solved): Issue[] {
   if (imageFormats[imageType].product === "container") return [];
   const names = new Set(packages.map(({ name }) => name));
@@ -275,7 +273,10 @@ function missing(names: ReadonlySet<string>, wanted: string[], text: string): Is
   return [{ ...error(text), solution: { type: "install", package: first } }];
 }
 
-/** Live media and network images are as large as their contents. Other images have a disk of the chosen size. */
+/**
+ * Reports disks that are too small. Live media and network images are as large as their contents. Other images have a
+ * disk of the configured size.
+ */
 function diskIssues(appliance: Appliance, { imageType }: ApplianceSoftware, resolution: Solved): Issue[] {
   const needed = estimateOf(resolution)?.estimatedRawMb ?? 0;
   const { diskSizeMb } = configurationOf(appliance).settings;

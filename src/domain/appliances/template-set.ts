@@ -20,7 +20,8 @@ const importsWaitMs = 60_000;
 
 /**
  * Loads a catalogue, imports its repositories, and returns its number of templates. Refused if it uses ids of another
- * catalogue. A repository that cannot be imported yet does not stop the catalogue. Its row has the reason.
+ * catalogue. If a repository cannot be imported yet, the catalogue is loaded anyway. The repository's row has the
+ * reason.
  */
 export async function loadCatalogue({ env, db }: Services, catalogue: Catalogue): Promise<number> {
   const templates = catalogue.sets.flatMap(({ templates }) => templates);
@@ -51,7 +52,10 @@ export async function listCatalogues(db: Database): Promise<{ name: string; repo
   return await Promise.all([...names].map(async (name) => ({ name, repositories: await listByCatalogue(db, name) })));
 }
 
-/** A set whose templates list the repositories of their catalogue that were never imported. Until they are, no clone can be built. */
+/**
+ * A set whose templates list those repositories of their catalogue that were never imported. Until they are imported,
+ * no clone can be built.
+ */
 export type OfferedSet = Omit<TemplateSet, "templates"> & {
   templates: (TemplateSet["templates"][number] & { importing: Repository[] })[];
 };
@@ -79,7 +83,8 @@ async function signingKeys({ keys }: Catalogue): Promise<SigningKey[]> {
 }
 
 /**
- * Encrypts the passwords of the templates. Refuses a template with invalid values: every clone of it would fail later.
+ * Encrypts the passwords of the templates. Refuses a template with invalid values, because every clone of it would fail
+ * later.
  */
 async function withEncryptedPasswords(env: Env, catalogue: Catalogue): Promise<Catalogue> {
   const encryptedSets = catalogue.sets.map(async (set) => ({
