@@ -14,8 +14,8 @@ import { listChannels } from "#storage/channels";
 import type { AutomaticBuildEnd, Watch } from "#storage/watches";
 
 /**
- * Does what can be done of an automatic build now: starts its builds, waits for them and for their checks, and publishes the
- * version if an automatic channel would take it. Returns how the automatic build ended; undefined if it goes on.
+ * Does the next steps of an automatic build: starts its builds, waits for them and for their checks, and publishes the
+ * version if an automatic channel would take it. Returns how the automatic build ended; undefined if it continues.
  */
 export async function advanceBuild(
   services: Services,
@@ -44,7 +44,10 @@ export async function advanceBuild(
 
 const failed = (message: string): AutomaticBuildEnd => ({ state: "failed", message });
 
-/** Its uid is chosen in advance, so a repetition finds the build. Undefined if there is no slot at the moment. */
+/**
+ * Starts a build, or finds it if it was started before, because its uid is chosen in advance. Undefined if there is no
+ * free slot.
+ */
 async function startOnce(
   services: Services,
   { appliance, version }: { appliance: Appliance; version: string },
@@ -70,7 +73,10 @@ interface Built {
   version: string;
 }
 
-/** A channel that moves automatically takes only published versions, and only one that has a version was released. */
+/**
+ * Publishes the version if a channel would take it. Automatic channels take only published versions, and only a channel
+ * that already has a version counts as released.
+ */
 async function publishBuilt(services: Services, { appliance, watch, version }: Built): Promise<AutomaticBuildEnd> {
   const { db, env } = services;
   const channels = (await listChannels(db, appliance.id)).filter(({ isAutomatic }) => isAutomatic);

@@ -13,12 +13,12 @@ import { beginAutomaticBuild, endAutomaticBuild, refuseAutomaticBuild, type Watc
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** How often Kiln looks at an appliance that follows updates. */
+/** How often Kiln checks an appliance that follows updates. */
 const followedEveryMs = 5 * minuteMs;
-/** An automatic build that has not ended after this time has failed. */
+/** An automatic build that has not ended after this time counts as failed. */
 const longestMs = 2 * dayMs;
 
-/** An appliance that the sweep looks at, after its images were compared. */
+/** An appliance that the sweep is checking, after its images were compared. */
 export interface Looked {
   appliance: Appliance;
   watch: Watch;
@@ -30,8 +30,8 @@ export interface Looked {
 }
 
 /**
- * Begins an automatic build of an outdated appliance that follows updates, or does its next step. Returns when to look again.
- * Every step may be done twice, and two runs at the same time begin one automatic build.
+ * Begins an automatic build of an outdated appliance that follows updates, or continues it. Returns when to check
+ * again. Every step may be repeated, and two simultaneous runs begin only one automatic build.
  */
 export async function buildOutdated(services: Services, looked: Looked, now: number): Promise<number> {
   const { appliance, watch } = looked;
@@ -45,12 +45,15 @@ export async function buildOutdated(services: Services, looked: Looked, now: num
   const from = nextBegin({ ...looked, newestVersion: image.version }, now);
   const begun = from > now ? undefined : await begin(services, looked, now);
   if (begun) return await advance(services, { appliance, watch: begun }, now);
-  // Most imports of a mirror end within a minute.
+  // Most imports of a mirror finish within a minute.
   const next = nextLook(appliance, { from, now });
   return isAsked && from <= now ? Math.min(next, now + minuteMs) : next;
 }
 
-/** Kiln looks when a window opens, so that it misses none that is shorter than the time between two looks. */
+/**
+ * When Kiln checks again: also when a window opens, so that it misses no window that is shorter than the time between
+ * two checks.
+ */
 function nextLook(appliance: Appliance, { from, now }: { from: number; now: number }): number {
   const soon = now + followedEveryMs;
   const next = inWindow(windowOf(appliance), from > now ? Math.min(from, soon) : soon);
@@ -71,7 +74,10 @@ async function advance(
   return now + followedEveryMs;
 }
 
-/** The watch with the automatic build that has begun. Undefined if there is none, or if another run has begun it. */
+/**
+ * Begins an automatic build, and returns the watch with it. Undefined if none is needed, or if another run has begun
+ * it.
+ */
 async function begin(services: Services, looked: Looked, now: number): Promise<Watch | undefined> {
   const { appliance, watch, newest, contents } = looked;
   const decision = await decide(services, appliance, newest);
@@ -82,7 +88,7 @@ async function begin(services: Services, looked: Looked, now: number): Promise<W
     await refuseAutomaticBuild(services.db, watch, { ...about, message: decision.why });
     return undefined;
   }
-  // The appliance's own format first: other formats wait until a version has an image.
+  // The appliance's own format first, because other formats wait until a version has an image.
   const types = newest.map(({ imageType }) => imageType);
   const inOrder = types.toSorted((one, other) => isOwn(appliance, other) - isOwn(appliance, one));
   return await beginAutomaticBuild(services.db, watch, {

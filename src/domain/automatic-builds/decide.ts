@@ -8,12 +8,14 @@ import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { findUpdates } from "#storage/image-updates";
 
-/** The updates that an automatic build would bring, or the reason against one. Undefined if no update is wanted. */
+/**
+ * The updates that an automatic build would bring, or the reason why none is started. Undefined if no update is wanted.
+ */
 export type Decision = { brings: PackageUpdate[] } | { why: string } | undefined;
 
 /**
- * Decides whether to build the images of the newest version again. An appliance that was changed since is left to its
- * owner: its changes may be half done.
+ * Decides whether to build the images of the newest version again. If the appliance was changed since, the decision is
+ * left to its owner, whose changes may be unfinished.
  */
 export async function decide(services: Services, appliance: Appliance, newest: readonly Build[]): Promise<Decision> {
   const wanted = await wantedUpdates(services, appliance, newest);
@@ -33,7 +35,7 @@ export async function decide(services: Services, appliance: Appliance, newest: r
   return brings.size > 0 ? { brings: [...brings.values()] } : { why: bringsNothing };
 }
 
-/** The updates that the appliance follows and one of the images lacks, by name. */
+/** The updates that the appliance follows and that one of the images lacks, by name. */
 async function wantedUpdates(
   { env }: Services,
   appliance: Appliance,
@@ -64,10 +66,10 @@ const wasChanged = ({ version }: Build) =>
 const bringsNothing =
   "A new image would have the same versions: you have pinned a version, or another package needs the old one.";
 
-/** How many packages a sentence names. */
+/** How many packages a message names. */
 const maxNamed = 20;
 
-/** The packages in a sentence: "apache2, openssl and 3 others". */
+/** The packages as part of a sentence: "apache2, openssl and 3 others". */
 export function packagesIn(brings: readonly PackageUpdate[]): string {
   const first = brings.toSorted((one, other) => Number(other.isSecurity) - Number(one.isSecurity)).slice(0, maxNamed);
   const names = first.map(({ name, available }) => `${name} ${available}`).join(", ");

@@ -1,6 +1,8 @@
 import type { Watch } from "#storage/watches";
 
-/** The result of an appliance's last automatic build. `refused`: nothing was built, and the message has the reason. */
+/**
+ * The result of an appliance's last automatic build. `refused`: nothing was built, and the message gives the reason.
+ */
 export interface LastAutomaticBuild {
   state: NonNullable<Watch["automaticState"]>;
   from: string | null;

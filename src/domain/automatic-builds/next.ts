@@ -16,8 +16,8 @@ export interface Next {
 }
 
 /**
- * The first time, from now on, at which the next automatic build may begin. It is computed again at each look, so it
- * is right after a look that came late or never, and after a change of the window.
+ * The earliest time, from now on, when the next automatic build may begin. It is computed again at each check, so it
+ * stays correct if a check comes late or never, or the window is changed.
  */
 export function nextBegin(next: Next, now: number): number {
   const window = windowOf(next.appliance);
@@ -28,8 +28,8 @@ export function nextBegin(next: Next, now: number): number {
 }
 
 /**
- * How long after an automatic build the next one may begin: a day, less by how much this one was late. One that failed or was refused
- * is tried again when something has changed that may help, and otherwise after a day, too.
+ * How long after an automatic build the next one may begin: a day, minus the time by which this one was late. A failed
+ * or refused one is retried when something has changed that may help, and otherwise after a day, too.
  */
 function waitOf({ appliance, watch, newestVersion, contents }: Next, late: number): number {
   const { automaticState: state, automaticContents, automaticEditedAt, automaticFrom } = watch;

@@ -14,10 +14,7 @@ interface Outdated {
   found: Pick<ImageUpdates, "updates" | "contents">;
 }
 
-/**
- * Until when an outdated image waits to be built again by Kiln. Undefined if Kiln does not build it again, or may begin
- * now.
- */
+/** When Kiln may build an outdated image again. Undefined if Kiln does not build it again, or may begin now. */
 export async function waitsUntil(
   db: Database,
   { appliance, watch, build, found: { updates, contents } }: Outdated,

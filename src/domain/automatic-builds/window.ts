@@ -19,6 +19,6 @@ export function openingAt({ days, opens, length }: WeeklyWindow, at: number): nu
   }
 }
 
-/** The first time in the window that is not before this one. Without a window, every time is in it. */
+/** The first time at or after this one that is in the window. Without a window, every time is in it. */
 export const inWindow = (window: WeeklyWindow | undefined, at: number): number =>
   window ? Math.max(at, openingAt(window, at)) : at;
