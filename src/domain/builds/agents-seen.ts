@@ -13,7 +13,7 @@ export interface AbleAgent {
   isDrained: boolean;
 }
 
-/** The reason why a build waits, according to all live agents but `except`. */
+/** The reason why a build waits, determined from all live agents except `except`. */
 export async function agentsSeen(
   { env, db }: SwitchboardServices,
   wanted: BuildWanted,
@@ -22,7 +22,7 @@ export async function agentsSeen(
   const { known, unknown } = await switchboard(env).abilities(maxUnknown, except);
   const seen = whyNotYet(known, wanted);
   if (seen === "busy") return seen;
-  // Other agents have no socket, or have not reported their abilities on it.
+  // The other agents have no socket, or have not reported their abilities on it.
   const others = await listAgentsSeen(db, { since: new Date(Date.now() - forgottenAfterMs), ids: unknown });
   const able = others.filter(({ id }) => id !== except).map(asAble);
   return whyNotYet([...known, ...able], wanted);
@@ -47,8 +47,8 @@ export async function listAliveAgents({ env, db }: SwitchboardServices): Promise
 }
 
 /**
- * Why no agent does a build yet: no agent that can do it, or that has its builder root, is alive, or all of them are
- * drained, busy or out of disk space.
+ * Why no agent builds it yet: no live agent can do it or has its builder root, or all that can are drained, busy or out
+ * of disk space.
  */
 export function whyNotYet(alive: readonly AbleAgent[], wanted: BuildWanted): Exclude<AgentsSeen, "unknown"> {
   const able = alive.flatMap(({ capabilities: can, isDrained }) => (can ? [{ can, isDrained }] : []));
@@ -60,8 +60,8 @@ export function whyNotYet(alive: readonly AbleAgent[], wanted: BuildWanted): Exc
 }
 
 /**
- * The number of agents whose rows are read because their abilities are only there. A statement has parameters for that
- * many.
+ * The number of agents whose rows are read because only the rows have their abilities. A statement has parameters for
+ * that many.
  */
 const maxUnknown = 50;
 /** A live agent sends heartbeats or polls more often than this. */

@@ -32,7 +32,7 @@ export const attestationFormats = {
 } as const;
 export type AttestationFormat = keyof typeof attestationFormats;
 export const formats: readonly AttestationFormat[] = ["spdx", "cyclonedx", "provenance", "rebuilds", "vex"];
-/** Why an image may have no such document. Each image has the others. */
+/** Why an image may lack such a document. Every image has the other documents. */
 export const lackOf: Partial<Record<AttestationFormat, string>> = {
   rebuilds: "no statements about rebuilds",
   vex: "no VEX document, because the service has no advisories of its base system",
@@ -51,8 +51,8 @@ export interface AttestationFile {
 }
 
 /**
- * The documents that exist. Only an image that was rebuilt has statements about rebuilds, and a VEX document
- * needs advisories of its base system.
+ * The documents that exist for an image. Only an image that was rebuilt has statements about rebuilds, and a VEX
+ * document requires advisories for its base system.
  */
 export async function attestationFiles(
   { env, db }: Services<UsedEnv>,
@@ -73,7 +73,7 @@ export async function attestationFiles(
   });
 }
 
-/** The signed statements about the rebuilds of a build, newest first, one on a line. Undefined if there are none. */
+/** The signed statements about the rebuilds of a build, one per line, newest first. Undefined if there are none. */
 async function rebuildStatements(db: Database, { id }: Pick<Build, "id">): Promise<string | undefined> {
   const rebuilds = await listRebuilds(db, [id]);
   return rebuilds.map(({ rebuiltStatement }) => rebuiltStatement ?? "").join("") || undefined;
@@ -88,8 +88,8 @@ export async function getAttestedBuild(db: Database, accountId: number, id: numb
 }
 
 /**
- * The documents about the image of a finished build. They are made once and stored: when the build ends, or
- * at the first request if that failed or the build is older than attestations.
+ * The documents about the image of a finished build. They are created once and stored: when the build ends, or at the
+ * first request if that failed or the build is older than attestations.
  */
 export async function getAttestations({ env, db }: Services<UsedEnv>, build: Build): Promise<Attestations> {
   const kept = await findAttestations(env.BLOBS, build.uid);
@@ -99,7 +99,7 @@ export async function getAttestations({ env, db }: Services<UsedEnv>, build: Bui
   return await keepAttestations(env.BLOBS, build.uid, made);
 }
 
-/** Makes the documents when the build is finished. Without a key, none are made. */
+/** Creates the documents of a finished build. Without a key, none are created. */
 export async function attestBuild({ env, db }: Services<UsedEnv>, uid: string): Promise<void> {
   const build = env.ATTESTATION_KEY ? await findBuildByUid(db, uid) : undefined;
   if (build && hasImage(build)) await getAttestations({ env, db }, build);

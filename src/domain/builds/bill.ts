@@ -19,7 +19,7 @@ export const hasImage = (build: Build): build is BuildWithImage =>
 /** Reads the packages of an image. Undefined if they are gone. */
 export type ReadInstalled = () => Promise<InstalledPackage[] | undefined>;
 
-/** The bill of materials of an image, and the input of its build. Undefined if one of the two is gone. */
+/** The bill of materials of an image, and the input of its build. Undefined if either of them is gone. */
 export async function billOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   build: BuildWithImage,

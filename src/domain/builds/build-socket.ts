@@ -1,6 +1,8 @@
 import type { Progress } from "#domain/builds/progress";
 
-/** A message of a build's object to a follower: an addition to its log, or only its progress, and then `base64` is empty. */
+/**
+ * A message from a build's object to a follower: an addition to the log or, if `base64` is empty, only the progress.
+ */
 export interface BuildMessage {
   from: number;
   base64: string;
@@ -12,7 +14,7 @@ export interface BuildMessage {
 /** The object closes a socket whose Worker has not pinged for some time. */
 export const pingEveryMs = 60_000;
 
-/** A socket to the object of a build. It keeps only the latest message, so that a slow client fills no memory. */
+/** A socket to the object of a build. It keeps only the latest message, so that a slow client takes no memory. */
 export class BuildSocket {
   readonly #socket: WebSocket;
   #message: BuildMessage | undefined;
@@ -33,7 +35,7 @@ export class BuildSocket {
     return this.#isOpen;
   }
 
-  /** The next message. Undefined if none comes in this time, or if the socket has closed. */
+  /** The next message. Undefined if none arrives within this time, or if the socket has closed. */
   async next(silenceMs: number): Promise<BuildMessage | undefined> {
     const over = new AbortController();
     const silence = scheduler.wait(silenceMs, { signal: over.signal }).then(
@@ -58,11 +60,14 @@ export class BuildSocket {
     if (data === "pong") return;
     this.#message = JSON.parse(data);
     this.#arrived.resolve();
-    // While messages arrive, no silence triggers a ping.
+    // As long as messages keep arriving, no silence triggers a ping, so it is sent here.
     if (Date.now() - this.#pingedAt >= pingEveryMs) this.#ping();
   }
 
-  /** The runtime answers without waking the object. A socket that is lost without a close would look like a silent one. */
+  /**
+   * Sends a ping. The runtime answers it without waking the object. Without pings, a socket that is lost without a
+   * close would look like a silent one.
+   */
   #ping(): void {
     if (!this.#isAnswered) return this.close();
     this.#isAnswered = false;

@@ -27,7 +27,7 @@ export interface WatchedBuild extends Progress {
   imageType: ImageType;
 }
 
-/** A build that is running or has ended. It has the same id in both states. */
+/** A build that is running or has ended. It keeps its id when it ends. */
 export async function watchBuild({ env, db }: Services, accountId: number, id: number): Promise<WatchedBuild> {
   const build = await getRunningBuild(db, accountId, id);
   return await withProgress({ env, db }, build);
@@ -43,7 +43,7 @@ export async function watchBuilds(
   return await watchThese({ env, db }, await listRunningBuilds(db, appliance.id));
 }
 
-/** All unfinished builds of an account, the oldest first. With `only`, those of one appliance. */
+/** All unfinished builds of an account, oldest first. With `only`, just those of one appliance. */
 export async function watchAllBuilds(
   { env, db }: Services,
   accountId: number,
@@ -121,11 +121,11 @@ async function withProgress({ env, db }: Services, build: Build): Promise<Watche
   if (progress && isUnfinished({ status: progress.state })) {
     return await withPlaceInQueue(db, build.id, { ...watched(build), ...progress });
   }
-  // The build ended in the meantime, and its object updated D1 before it answered.
+  // The build ended in the meantime. Its object updated D1 before it answered.
   return watched((await findBuild(db, build.accountId, build.id)) ?? build);
 }
 
-/** A build as its row shows it. */
+/** A build according to its row. */
 export const watched = (build: Build): WatchedBuild => ({
   id: build.id,
   applianceId: build.applianceId,

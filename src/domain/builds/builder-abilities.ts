@@ -1,7 +1,7 @@
 import type { Arch, Capabilities, FileSystem, ImageType, PackageType } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 
-/** The requirements of a build for its builder. */
+/** The requirements of a build that a builder must meet. */
 export interface Wanted {
   imageType: ImageType;
   arch: Arch;
@@ -10,7 +10,7 @@ export interface Wanted {
   builderRoot?: string | null | undefined;
 }
 
-/** Whether an agent can make an image of this kind at all. */
+/** Whether an agent can build an image of this kind at all. */
 export function canBuild(can: Capabilities, { imageType, arch, packageType, builderRoot }: Wanted): boolean {
   const tools = toolsOf(can, builderRoot);
   return (
@@ -50,8 +50,8 @@ export const canDo = (can: Capabilities, build: BuildWanted): boolean =>
 export type BuiltBase = Pick<Wanted, "packageType" | "builderRoot">;
 
 /**
- * Why no builder builds images of such a base system: all lack the builder root, or cannot install the packages.
- * Undefined if a builder can, or if none has reported its capabilities yet.
+ * Why no builder builds images of such a base system: all builders lack the builder root, or cannot install the
+ * packages. Undefined if a builder can, or if none has reported its capabilities yet.
  */
 export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBase): string | undefined {
   const { packageType, builderRoot } = base;
@@ -65,13 +65,13 @@ export function reasonNotBuilt(builders: readonly Capabilities[], base: BuiltBas
   return `No builder of this service can build systems from ${packageType} packages.${there}`;
 }
 
-/** Why no builder divides the disk of such an image into volumes. Undefined if one may be able to. */
+/** Why no builder can divide the disk of such an image into volumes. Undefined if one may be able to. */
 export function whyNoVolumes(abilities: readonly Capabilities[], wanted: Wanted): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noLvm }) => noLvm);
   return there && `No builder of this service can divide a disk into volumes (LVM). They lack: ${there}.`;
 }
 
-/** Why no builder makes a disk with this file system. Undefined if one may be able to. */
+/** Why no builder can create a disk with this file system. Undefined if one may be able to. */
 export function whyNoFileSystem(
   abilities: readonly Capabilities[],
   wanted: Wanted & { fileSystem: FileSystem },
@@ -82,8 +82,8 @@ export function whyNoFileSystem(
 }
 
 /**
- * Why no builder makes such an image boot by UEFI, which the package `loader` requires. Undefined if one may be able
- * to.
+ * Why no builder can make such an image boot with UEFI, which the package `loader` requires. Undefined if one may be
+ * able to.
  */
 export function whyNoEfi(abilities: readonly Capabilities[], wanted: Wanted & { loader: string }): string | undefined {
   const there = missingEverywhere(abilities, wanted, ({ noEfi }) => noEfi?.[wanted.imageType]);
@@ -93,7 +93,7 @@ export function whyNoEfi(abilities: readonly Capabilities[], wanted: Wanted & { 
 
 /**
  * At most three things that the builders of such images lack. Undefined if one of them lacks nothing, or if no builder
- * makes such images, which is refused elsewhere.
+ * can build such images, which is refused elsewhere.
  */
 function missingEverywhere(
   abilities: readonly Capabilities[],

@@ -41,17 +41,17 @@ export async function claimBuild({ env, db }: Services, agent: Agent, request: R
 }
 
 /**
- * While an agent runs, its disk may fill up, its operator may add and remove builder roots, and it may find programs
- * that it missed before.
+ * Whether the agent's abilities have changed. While it runs, its disk may fill up, its operator may add and remove
+ * builder roots, and it may find programs that were missing before.
  */
 const hasChanged = (known: Capabilities | null, now: Capabilities): boolean => wordsOf(known) !== wordsOf(now);
 
-/** An agent that does not report its room has some. */
+/** An agent that does not report its room counts as having some. */
 const wordsOf = (can: Capabilities | null): string => JSON.stringify(can && { ...can, hasRoom: can.hasRoom !== false });
 
 /**
- * All queued builds that the agent can do, taking accounts in turn, and background builds last. A build whose row is from
- * a restored backup refuses claims until the sweep corrects the row, and must not hide other builds.
+ * All queued builds that the agent can do. Accounts take turns, and background builds come last. A build whose row is
+ * from a restored backup refuses claims until the sweep corrects the row, and must not block other builds.
  */
 async function* candidates(services: Services, agent: Agent, can: Capabilities): AsyncGenerator<Build> {
   let after: PlaceInQueue | undefined;
@@ -65,10 +65,12 @@ async function* candidates(services: Services, agent: Agent, can: Capabilities):
   }
 }
 
-/** How long a rebuild waits for an agent that did not make the first image. */
+/** How long a rebuild waits for an agent other than the one that built the first image. */
 const patienceMs = 10 * 60_000;
 
-/** Whether a rebuild should wait for another agent: this one made the first image, and another one could take it. */
+/**
+ * Whether a rebuild should wait for another agent, because this one built the first image and another one could do it.
+ */
 async function isForAnother(
   services: Services,
   agent: Agent,
@@ -88,8 +90,8 @@ interface Candidate {
 }
 
 /**
- * Undefined if this build cannot be claimed now, but perhaps another one can. "not_now" if storage fails, because no
- * other claim would succeed.
+ * Claims a build. Undefined if this build cannot be claimed now, but perhaps another one can. "not_now" if storage
+ * fails, because then no other claim would succeed either.
  */
 async function claimOne(
   services: Services,
@@ -135,7 +137,7 @@ async function handOut({ env, db }: Services, build: Build): Promise<Pick<BuildC
   return { input, ...(sharesRoot && { sharesRoot }) };
 }
 
-/** Empty if the earlier builds cannot be read: the build must start anyway. */
+/** Empty if the earlier builds cannot be read, because the build must start anyway. */
 async function earlierPhasesOf(db: Database, build: Build): Promise<Record<string, number>[]> {
   try {
     return mostSimilar(await listEarlierSteps(db, build), build.imageType);
@@ -152,7 +154,7 @@ export async function takeBuildsFrom({ env, db }: Services, agent: Agent): Promi
 }
 
 /**
- * Ends the leases of earlier processes of an agent that has restarted. Returns how many, and how many leases another
+ * Ends the leases of earlier processes of a restarted agent. Returns how many were ended, and how many leases another
  * host holds with the agent's token.
  */
 export async function endLeases(

@@ -9,13 +9,13 @@ import { deleteBuildRow, findReadableBuild, isUnfinished, type Build } from "#st
 import type { Database } from "#storage/db";
 
 /**
- * Removes a build that has ended. The row is removed first, so that nothing points to deleted blobs. The sweep finds
+ * Removes a build that has ended. The row is removed first, so that nothing points to deleted blobs. The sweep removes
  * leftovers.
  */
 export async function deleteBuild({ env, db }: Services, accountId: number, id: number): Promise<void> {
   const gone = await deleteBuildRow(db, accountId, id);
   if (!gone) throw await whyNotDeleted(db, accountId, id);
-  // If this fails, the rebuild goes on until the sweep removes it.
+  // If this fails, the rebuild continues until the sweep removes it.
   await stopRebuildOf({ env, db }, id).catch((error: unknown) =>
     logFailure("could not cancel the rebuild of a build", error, { buildId: id }),
   );

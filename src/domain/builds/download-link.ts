@@ -7,9 +7,10 @@ import type { Database } from "#storage/db";
 import { findLinked, type LinkNames } from "#storage/download-links";
 
 /*
- * A download link needs no credentials. The owner's link has the build's token, and works while the build exists. Every
- * other account, and every API token, gets its own link, `build-account-token-signature`, which expires with the right to
- * read the image (decision 37). The signature's key is the build's token, so nothing is stored for a link.
+ * A download link needs no credentials. The owner's link contains the build's token, and works as long as the build
+ * exists. Every other account, and every API token, gets its own link, `build-account-token-signature`, which expires
+ * together with the right to read the image (decision 37). The key of the signature is the build's token, so nothing is
+ * stored for a link.
  */
 
 /** The account that receives a link, and how it signed in. */
@@ -21,7 +22,7 @@ export interface LinkReader {
 /** The parts of a build that its link needs. */
 type Linked = Pick<Build, "id" | "downloadToken">;
 
-/** The same build with the part of the download address that this reader gets. */
+/** The same build, with the part of the download address that is for this reader. */
 export function withLink<B extends Linked>(build: B, ownerId: number | null, reader: LinkReader): B {
   const { account, access } = reader;
   if (account.id === ownerId && access.by === "key") return build;
@@ -35,7 +36,7 @@ export const withLinks = <B extends Linked>(builds: readonly B[], ownerId: numbe
 
 /**
  * The finished build of a link. Undefined if there is none. Refused if the link has expired. `isLasting`: the link
- * cannot expire before the build. `readerId`: the account that received the link.
+ * stays valid as long as the build exists. `readerId`: the account that received the link.
  */
 export async function findByLink(
   db: Database,
@@ -59,7 +60,7 @@ export async function findByLink(
   throw new Refusal("access_denied", { message: ended });
 }
 
-/** A link expires with the API key or token for which it was made: a renewed key counts as another key. */
+/** A link expires with the API key or token that it was created for. A renewed key counts as a different key. */
 const signatureOf = (
   { id, downloadToken }: Linked,
   { uid, apiKeyHmac }: LinkReader["account"],

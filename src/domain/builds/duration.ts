@@ -1,12 +1,13 @@
 import type { ImageType } from "#lib/contract/index";
 import type { EarlierSteps, TimedBuild } from "#storage/estimates";
 
-/** The number of earlier builds that is enough for an estimate. */
+/** How many earlier builds are enough for an estimate. */
 const enough = 3;
 
 /**
- * Seconds per phase of the most similar builds: the appliance's own in this type, otherwise its own in other types,
- * otherwise other appliances' in this type. If there are none, the agent estimates from the size of the image.
+ * Seconds per phase of the most similar builds: the appliance's own builds of this type, or else its builds of other
+ * types, or else other appliances' builds of this type. If there are none, the agent estimates from the size of the
+ * image.
  */
 export function mostSimilar({ own, ofType }: EarlierSteps, imageType: ImageType): Record<string, number>[] {
   const same = own.filter((build) => build.imageType === imageType);

@@ -5,7 +5,7 @@ import type { Build } from "#storage/builds";
 import { listEndedBuilds } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 
-/** Which part of a list of builds to read: the newest ones, or with `before`, the newest that have a smaller id. */
+/** Which part of a list of builds to read: the newest ones, or with `before`, the newest ones with a smaller id. */
 interface Part {
   before?: number | undefined;
   limit: number;
@@ -24,7 +24,7 @@ export async function listBuilds(
   return await listBuildsOf(db, reader, { appliance, before, limit: maxListed });
 }
 
-/** The ended builds of an appliance that is already loaded, newest first. */
+/** The ended builds of an appliance that was already read, newest first. */
 export const listBuildsOf = async (
   db: Database,
   reader: LinkReader,

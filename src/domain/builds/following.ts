@@ -10,29 +10,29 @@ export interface LogSlice {
   /** Bytes of the whole log. */
   length: number;
   progress: Progress;
-  /** Rises with every change; pass it as `seen` to wait for the next one. */
+  /** Rises with every change. Pass it as `seen` to wait for the next change. */
   revision: number;
 }
 
 export interface LogQuestion {
   from: number | { last: number };
   maxBytes: number;
-  /** How long to wait for something newer than `seen`. */
+  /** How long to wait for a change after `seen`. */
   waitMs?: number;
   seen?: number;
   /** Waits only for a change of the state, and does not count as reading the log. */
   onlyProgress?: boolean;
 }
 
-/** The log is empty, and the progress unknown, if the object does not know the build. */
+/** If the object does not know the build, the log is empty and the progress unknown. */
 export type Slice = Omit<LogSlice, "progress" | "revision"> & Partial<LogSlice>;
 
 export const sliceBytes = 64 * 1024;
-/** Something is sent after this time, because proxies close idle connections. */
+/** After this long without news, something is sent anyway, because proxies close idle connections. */
 const silenceMs = 15_000;
 const nothing = new Uint8Array();
 
-/** A client that follows only the progress requests the log from here on. */
+/** The log position that a client requests if it follows only the progress. */
 export const withoutLog = Infinity;
 
 const questions = {
@@ -40,17 +40,20 @@ const questions = {
   progress: { maxBytes: 0, onlyProgress: true },
 } as const satisfies Record<string, Partial<LogQuestion>>;
 
-/** A client follows the log with the progress, or only the progress. */
+/** A client follows either the log with the progress, or only the progress. */
 export type Followed = keyof typeof questions;
 
 export interface Following {
-  /** The log from `from` on. If its end was reached: the next change, or after some silence the same without bytes. */
+  /**
+   * The log from `from` on. At the end of the log, waits for the next change, or returns the same slice without bytes
+   * after some silence.
+   */
   next: (from: number) => Promise<Slice>;
   close: () => void;
 }
 
 /**
- * Follows a build. Its object sends what changes on a socket, and hibernates in between. If there is no socket, because
+ * Follows a build. Its object sends changes through a socket, and hibernates in between. If there is no socket, because
  * it was lost or the object runs the previous release, each call waits in the object.
  */
 export async function follow(env: Env, build: Build, what: Followed): Promise<Following> {
@@ -83,7 +86,7 @@ async function openSocket(env: Env, build: Build, what: Followed): Promise<Build
   }
 }
 
-/** Undefined if something before it is missing. */
+/** Undefined if bytes before the message are missing. */
 function sliceOf({ base64, ...message }: BuildMessage, from: number): Slice | undefined {
   if (message.from > from) return undefined;
   return { ...message, from, bytes: Buffer.from(base64, "base64").subarray(from - message.from) };

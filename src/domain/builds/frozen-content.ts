@@ -10,7 +10,10 @@ export const blobsIn = (input: Pick<FrozenInput, "repositories" | "packages" | "
   ...new Set((input.files ?? []).map(({ blobId }) => blobId)),
 ];
 
-/** A file's content from a build. Its appliance may no longer have it. Undefined if the build was frozen without it. */
+/**
+ * The content of a file in a build. The appliance may no longer have the file. Undefined if the build was frozen
+ * without it.
+ */
 export async function findFrozenContent(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, blobId }: { buildId: number; blobId: string },

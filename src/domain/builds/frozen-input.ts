@@ -35,15 +35,15 @@ const kilnVersion = "0.1.0";
 /** A build, with the software that the status has resolved. */
 type ToFreeze = { version: string; imageType: ImageType } & Pick<ExaminedAppliance, "software" | "resolution"> & {
     /**
-     * Whether nothing will be built from the input. It then omits the paragraphs of Debian's packages, because reading
-     * them is slow.
+     * Whether the input is only compared and never built. It then omits the paragraphs of Debian's packages, because
+     * reading them is slow.
      */
     isOnlyCompared?: boolean;
   };
 
 /**
  * Collects everything that decides what a build contains, so that later changes of the appliance and its repositories
- * do not affect the build. Refused while the software does not resolve.
+ * do not affect the build. Refused if the software does not resolve.
  */
 export async function freezeInput(
   { env, db }: Services<Pick<Env, "BLOBS" | "BASE_URL"> & EncryptionKey>,
@@ -71,7 +71,7 @@ export async function freezeInput(
     formatVersion: 1,
     appliance: { id: appliance.id, name: appliance.name, version: request.version, arch: appliance.arch },
     imageType: request.imageType,
-    // Omitted for rpm, so that its frozen inputs stay byte-identical.
+    // Absent for rpm, so that its frozen inputs stay byte-identical.
     ...(debian && { packageType: "deb" as const, debRelease: debian.release }),
     ...forBuilder(baseSystem),
     ...frozenFirmware(firmware),
@@ -94,7 +94,7 @@ export async function freezeInput(
   };
 }
 
-/** Only for rpm: for apt, the key of the uploads is in a separate file. */
+/** The key of the uploads. Only for rpm, because for apt it is in a separate file. */
 const keyOf = ({ fingerprint, armour }: MachineRepository): FrozenKey => ({ name: uploadsOrigin, fingerprint, armour });
 
 /** The facts about the package manager of an image. */
@@ -134,7 +134,7 @@ function frozenRepository(repository: StoredRepository): FrozenRepository {
   const trust = trustOf(repository);
   // Locations of Debian packages are relative to the archive, not to the suite.
   const url = repository.type === "deb" ? parseAptAddress(repository.url).root : repository.url;
-  // The service's own repositories can be reached without this, and their frozen inputs stay byte-identical.
+  // The service's own repositories can be reached without this, so their frozen inputs stay byte-identical.
   const isOfCatalogue = repository.catalogue !== null && !isOwnRepository(url);
   return {
     alias: aliasOf(id),
@@ -148,7 +148,7 @@ function frozenRepository(repository: StoredRepository): FrozenRepository {
 }
 
 /**
- * The time of the last change to anything that the image is made of, in seconds. Starting the same build later does not
+ * The time of the last change to anything that decides the image, in seconds. Starting the same build later does not
  * change it.
  */
 function sourceDateOf({ lastEditedAt }: Appliance, repositories: readonly Repository[]): number {
@@ -156,7 +156,7 @@ function sourceDateOf({ lastEditedAt }: Appliance, repositories: readonly Reposi
   return Math.floor(Math.max(...changes.map((at) => at?.getTime() ?? 0)) / 1000);
 }
 
-/** Refuses a package whose metadata lacks its location or a checksum: no agent could fetch it. */
+/** Refuses a package whose metadata has no location or no checksum, because no agent could fetch it. */
 function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage {
   const { name, epoch, version, release, arch, repository, downloadSizeBytes: size } = resolved;
   const location = resolved.location && [folder, resolved.location].filter(Boolean).join("/");
@@ -167,7 +167,7 @@ function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage
   throw new Refusal("configuration_error", { message });
 }
 
-/** Adds the paragraphs that the lists of the repositories have for the packages. */
+/** Adds the packages' paragraphs from the lists of the repositories. */
 async function withControls(
   blobs: R2Bucket,
   { repositories }: ApplianceSoftware,

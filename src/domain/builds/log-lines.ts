@@ -1,6 +1,6 @@
 import { phases, type Phase } from "#lib/contract/index";
 
-/** KIWI's warnings about its own work. A good build has them too, and an owner can do nothing about them. */
+/** KIWI's warnings about its own work. Successful builds have them too, and the owner cannot do anything about them. */
 const noise: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^Path \S* not a mountpoint/, why: "KIWI unmounts folders that it did not mount." },
   { pattern: /^remove_hierarchy: path \S* is protected/, why: "KIWI keeps folders of the image when it cleans up." },
@@ -19,7 +19,7 @@ export type LineTone = "bad" | "warn";
 
 const record = /^\[ ([A-Z]+) *\]: [\d:]+ \| (.*)$/;
 
-/** A note of the appliance's own config.sh about something that the image cannot do. */
+/** A note from the appliance's own config.sh about something that the image cannot do. */
 const note = /^kiln: note: /;
 
 /** The severity of a line about the appliance, from KIWI's levels, our notes, and the messages of package managers. */
@@ -36,10 +36,10 @@ export function wordsOf(line: string): string {
   return text.replace(note, "");
 }
 
-/** The level of a record. Undefined for a line that continues the record before it. */
+/** The level of a record. Undefined for a line that continues the previous record. */
 export const levelOf = (line: string): string | undefined => record.exec(line)?.[1];
 
-/** The phase that begins with a line: the agent writes one for each. */
+/** The phase that begins with this line. The agent writes such a line for each phase. */
 export function phaseIn(line: string): Phase | undefined {
   const [, , text] = record.exec(line) ?? [];
   return phases.find((phase) => text === `Kiln: ${phase}`);

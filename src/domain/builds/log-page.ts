@@ -10,7 +10,7 @@ export type LogView = (typeof logViews)[number];
 export interface LogQuestion {
   /** `steps`: without the details that KIWI logs for its developers. */
   view: LogView;
-  /** Only lines with this text, in all views. Empty for all lines. */
+  /** Only lines that contain this text, in all views. Empty for all lines. */
   search: string;
   page: number;
 }
@@ -21,29 +21,29 @@ export interface LogLine {
   tone: LineTone | undefined;
 }
 
-/** A part of the log of a build as people read it. */
+/** A part of the log of a build, in the form for people. */
 export interface LogPage {
   lines: LogLine[];
   /** The number of lines in the whole log. */
   total: number;
-  /** The number of lines that match the question, on all pages. */
+  /** The number of matching lines, on all pages. */
   matches: number;
   pages: number;
   findings: LogLine[];
   /** Where each phase begins. */
   phases: { phase: Phase; line: number }[];
-  /** Whether only the beginning of the log was read. The rest is in the text of the log. */
+  /** Whether only the beginning of the log was read. The log as text has the rest. */
   isCut: boolean;
 }
 
 export const linesPerPage = 500;
 const maxFindings = 20;
-/** The most that a page reads: about a hundred times the log of a usual build. */
+/** The most that a page reads: about a hundred times the usual length of a build's log. */
 const maxBytes = 16 * 1024 * 1024;
 
 export const pageOfLine = (line: number): number => Math.max(1, Math.ceil(line / linesPerPage));
 
-/** Reads the log once, and keeps only what the page shows. */
+/** Reads the log once, and keeps only the lines that the page shows. */
 export async function readLogPage(env: Env, build: Build, question: LogQuestion): Promise<LogPage> {
   const { length, pages } = await openLog(env, build);
   const reader = new LogReader(question);
@@ -78,7 +78,7 @@ class LogReader {
     this.#total += 1;
     const line = { number: this.#total, text, tone: toneOf(text) };
     const level = levelOf(text);
-    // A line without a level continues the record before it.
+    // A line without a level continues the previous record.
     if (level !== undefined) this.#isDetail = level === "DEBUG";
     const phase = phaseIn(text);
     if (phase) this.#page.phases.push({ phase, line: line.number });

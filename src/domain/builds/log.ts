@@ -5,11 +5,11 @@ import { withPlaceInQueue } from "#domain/builds/queue";
 import { isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 
-/** Both logs, as the XML of a finished build contains them. */
+/** Both logs, as they appear in the XML of a finished build. */
 export interface BuildTexts {
   /** The agent's own lines. */
   own: string;
-  /** The lines of KIWI and of everything that it runs. */
+  /** The lines from KIWI and from everything that it runs. */
   kiwi: string;
 }
 
@@ -24,7 +24,7 @@ export async function readTexts(env: Env, build: Build): Promise<BuildTexts> {
   return { own: lines.filter(isOwn).join("\n"), kiwi: lines.filter((line) => !isOwn(line)).join("\n") };
 }
 
-/** The agent marks its own lines among KIWI's. */
+/** The agent's own lines have a mark that distinguishes them from KIWI's. */
 const isOwn = (line: string) => /^\[ [A-Z]+ *\]: [\d:]+ \| Kiln: /.test(line);
 
 export const stripControls = (text: string) =>
@@ -50,7 +50,7 @@ export async function openLog(env: Env, build: Build): Promise<{ length: number;
 
 /** A message to a client that follows a build. */
 export type BuildNews =
-  /** Whole lines. `offset` is where the next ones begin. */
+  /** Whole lines. `offset` is the position after them. */
   | { type: "log"; text: string; offset: number }
   | { type: "progress"; progress: Progress }
   | { type: "silence" }
@@ -93,7 +93,10 @@ export async function* followBuild(
   }
 }
 
-/** Follows only the progress of a build until it ends. Lines of the log send nothing, and there may be many each second. */
+/**
+ * Follows only the progress of a build until it ends. Lines of the log are not sent, because there may be many each
+ * second.
+ */
 export async function* followProgress(
   env: Env,
   db: Database,
@@ -122,7 +125,7 @@ export const isGoingOn = ({ state }: Progress): boolean => isUnfinished({ status
 const wordsOf = ({ state, percent, message, queuePosition }: Progress): string =>
   JSON.stringify([state, percent, message, queuePosition]);
 
-/** An object may know that a build has ended before D1 does. Users see the end when both know. */
+/** An object may know that a build has ended before D1 does. Users see the end only when both know it. */
 const outsideView = ({ env, db }: Services, build: Build, progress: Progress | undefined): Promise<Progress> =>
   progress && isGoingOn(progress)
     ? withPlaceInQueue(db, build.id, progress)
@@ -136,7 +139,10 @@ async function startOfTail(env: Env, build: Build): Promise<number> {
 
 const newline = 10;
 
-/** Up to the last line end, so that no character is cut. A line longer than a slice is cut between characters. */
+/**
+ * The bytes up to the last line end, so that no character is cut. A line longer than a slice is cut between two
+ * characters.
+ */
 function wholeLines(bytes: Uint8Array): Uint8Array {
   const end = bytes.lastIndexOf(newline) + 1;
   if (end > 0 || bytes.byteLength < sliceBytes) return bytes.subarray(0, end);

@@ -51,7 +51,7 @@ export type RunningState = Heartbeat & {
   losses: number;
   agentId: number;
   token: string;
-  /** When the first attempt began. Users see the time since then. */
+  /** When the first attempt began. Users see the time that has passed since then. */
   startedAt: number;
   leaseEndsAt: number;
   timeLimitAt: number;
@@ -59,11 +59,11 @@ export type RunningState = Heartbeat & {
   expectedSeconds?: number;
   /** The claim's nonce, so that a repeated claim gets the same answer. Absent for an older agent. */
   nonce?: string;
-  /** The process of the agent that claimed it. Absent for an older agent. */
+  /** The agent's process that claimed the build. Absent for an older agent. */
   incarnation?: Incarnation;
-  /** No heartbeat has arrived: the agent may never have received the claim's answer. */
+  /** No heartbeat has arrived yet: the agent may never have received the claim's answer. */
   isUnheard?: true;
-  /** How many attempts in a row, up to this one, no agent has begun. */
+  /** How many attempts in a row, including this one, were claimed but never begun by an agent. */
   claimedInVain?: number;
 };
 
@@ -73,9 +73,9 @@ interface Over {
   endedAt: number;
 }
 
-/** How an attempt is lost: its agent was silent or restarted, or it reported a fault of its host or of the service. */
+/** How an attempt was lost: its agent was silent or restarted, or it reported a fault of its host or of the service. */
 type Loss = "silence" | "restart" | "fault";
-/** Why a build ends without an image, for the operator's metrics: its content, its time limit, or the last loss. */
+/** Why a build ended without an image, for the operator's metrics: its content, its time limit, or its last loss. */
 type Cause = Loss | "content" | "time_limit";
 
 /** A build that ended without an image. */
@@ -93,7 +93,7 @@ export type BuildEvent = { at: number } & (
   | (Claimant & { type: "claimed"; token: string; expectedSeconds?: number | undefined })
   | { type: "heartbeat"; token: string; beat: Heartbeat }
   | { type: "released"; token: string }
-  /** A fault of the service: the claim's answer could not be made. */
+  /** A fault of the service: the claim's answer could not be created. */
   | { type: "not_handed_out"; token: string }
   | { type: "failed"; token: string; kind: "failed" | "error"; reason: string }
   | { type: "finished"; token: string }
@@ -102,7 +102,7 @@ export type BuildEvent = { at: number } & (
   | { type: "agent_restarted"; agentId: number; incarnation?: Incarnation | undefined }
   /** The operator has removed the agent. */
   | { type: "agent_removed"; agentId: number }
-  /** The alarm. `agents` matters only while queued, `isCutOff` only while running: the service cannot reach D1. */
+  /** The alarm. `agents` matters only while queued, `isCutOff` (D1 cannot be reached) only while running. */
   | { type: "woke_up"; agents: AgentsSeen; isCutOff?: boolean }
 );
 
@@ -115,11 +115,11 @@ export const wakeUpEveryMs = 30_000;
 export const timeLimitMs = 4 * 60 * 60_000;
 /** The first attempt and two retries. */
 const maxLosses = 3;
-/** An alarm that is this late shows that the service itself was stopped, so that no agent could reach it. */
+/** An alarm that is this late shows that the service itself was stopped, so no agent could reach it. */
 const lateMs = 10_000;
-/** After a failed claim, a build rests for 2, 4, 8 … s, so that a fault does not hand it out in a loop. */
+/** After a failed claim, a build rests for 2, 4, 8 … s, so that it is not handed out again in a tight loop. */
 const restMs = { first: 2_000, most: 60_000 };
-/** Lost answers do not count as losses. But a build that agents never begin must end: it may be what kills them. */
+/** Attempts that no agent began are no losses: the answer may be lost. But the build may be what kills the agents. */
 const maxInVain = 10;
 
 export const queued = (at: number): BuildState => ({
@@ -170,7 +170,7 @@ export function advance(state: BuildState, event: BuildEvent): BuildState | Refu
   }
 }
 
-/** When the object must wake up on its own. Null if never again. */
+/** When the object must wake up on its own. Null if it need not. */
 export function nextWakeUp(state: BuildState): number | null {
   if (state.status === "queued") return state.wakeAgainAt;
   if (state.status === "running") return Math.min(state.leaseEndsAt, state.timeLimitAt);
@@ -266,7 +266,7 @@ function wokenUp(state: BuildState, { at, agents, isCutOff = false }: Event<"wok
   return lost(state, at, { by: "silence", reason: "The builder was lost in the middle of the build." });
 }
 
-/** The attempt is lost through no fault of the user: the build is retried, until this has happened too often. */
+/** The attempt was lost through no fault of the user. The build is retried, unless this has happened too often. */
 function lost(running: RunningState, at: number, { by, reason }: { by: Loss; reason: string }): BuildState {
   const { isUnheard = false, claimedInVain = 0 } = running;
   const again = requeued(running, at, "The builder was lost; waiting for another one");
@@ -286,7 +286,7 @@ const requeued = ({ attempt, losses, startedAt }: RunningState, at: number, mess
   message,
 });
 
-/** Not a loss, but the build is not handed out again immediately. */
+/** This is not a loss, but the build is not handed out again immediately. */
 function resting(running: RunningState, at: number): QueuedState {
   const { claimedInVain = 1 } = running;
   const restsUntil = at + Math.min(restMs.most, restMs.first * 2 ** (claimedInVain - 1));

@@ -37,7 +37,7 @@ export async function getManifest(
   return { uuid, applianceUuid: appliance.uuid, build, input: shown };
 }
 
-/** Kiln itself wrote the description, so no text in it contains an unescaped quote. */
+/** Removes password hashes. Kiln itself wrote the description, so no text in it contains an unescaped quote. */
 const withoutHashes = (input: FrozenInput): FrozenInput => {
   const kiwi = input.description["config.xml"]?.replaceAll(/ password="[^"]*"/g, ' password=""');
   return { ...input, description: { ...input.description, ...(kiwi !== undefined && { "config.xml": kiwi }) } };

@@ -11,13 +11,13 @@ const silentMs = 10 * 60_000;
 
 type UsedEnv = Pick<Env, "KEEP_PREPARED_HOURS" | "BLOBS">;
 
-/** If it is 0, empty or invalid, no roots are stored. */
+/** If the setting is 0, empty or invalid, no roots are stored. */
 const storedHours = ({ KEEP_PREPARED_HOURS: hours }: Pick<Env, "KEEP_PREPARED_HOURS">): number =>
   Math.max(0, Number(hours) || 0);
 
 /**
- * Whether agents share the root of this build: other formats of the version exist or are being built, and there are at
- * least two agents. A single agent caches its roots itself.
+ * Whether agents share the root of this build. They do if other formats of the version exist or are being built, and
+ * there are at least two agents. A single agent caches its roots itself.
  */
 export async function isRootShared({ env, db }: Services<UsedEnv>, build: Build): Promise<boolean> {
   if (storedHours(env) === 0) return false;
@@ -29,7 +29,7 @@ export async function isRootShared({ env, db }: Services<UsedEnv>, build: Build)
   return builds.some(({ imageType }) => imageType !== build.imageType);
 }
 
-/** Stores a root that a build shares. If the appliance was deleted in the meantime, so is the root. */
+/** Stores a root that a build shares. If the appliance was deleted in the meantime, the root is deleted, too. */
 export async function keepPreparedRoot(
   db: Database,
   build: Pick<Build, "id" | "applianceId">,

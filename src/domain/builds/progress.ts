@@ -1,19 +1,21 @@
 import { phases, type Phase } from "#lib/contract/index";
 import { isOver, timeLimitMs, type BuildState } from "#domain/builds/machine";
 
-/** The progress that a user sees, of a build that is unfinished or has ended. */
+/** The progress of a build as a user sees it, unfinished or ended. */
 export interface Progress {
   state: BuildState["status"];
   /** 0..100. */
   percent: number;
-  /** Seconds since its first attempt began. */
+  /** Seconds since the first attempt began. */
   secondsElapsed: number;
   message: string;
   /** The approximate remaining time of a running build. Absent if there is no basis for an estimate. */
   secondsLeft?: number;
-  /** The position of a queued build; 1 is the next one. It is counted on request (domain/builds/queue.ts). */
+  /** The position of a queued build; 1 is next. It is counted only when requested (domain/builds/queue.ts). */
   queuePosition?: number;
-  /** The phases of this attempt, in order; the last one may still run. Absent if the build is queued or finished. */
+  /**
+   * The phases of this attempt, in order. The last one may still be running. Absent if the build is queued or finished.
+   */
   steps?: BuildStep[];
 }
 
@@ -40,10 +42,12 @@ export function stepsOf(state: BuildState, until: number): BuildStep[] {
   return began.map(({ phase, at }, nth) => ({ phase, seconds: secondsBetween(at, began[nth + 1]?.at ?? until) }));
 }
 
-/** Below this fraction, the time so far does not allow an estimate of the time that remains. */
+/** Below this percentage, the time so far is not enough to estimate the time that remains. */
 const tellingPercent = 10;
 
-/** At first the durations of earlier builds decide, and then more and more this attempt's own speed. */
+/**
+ * At first the estimate depends on the durations of earlier builds, and then increasingly on the speed of this attempt.
+ */
 function secondsLeftOf(state: BuildState, now: number): number | undefined {
   if (state.status !== "running") return undefined;
   const spent = secondsBetween(state.timeLimitAt - timeLimitMs, now);
@@ -54,7 +58,7 @@ function secondsLeftOf(state: BuildState, now: number): number | undefined {
   return Math.max(1, Math.round(whole * (1 - done)));
 }
 
-/** Whole seconds, or 0 if it has not begun. */
+/** Whole seconds between two times, or 0 if there is no first one. */
 export const secondsBetween = (from: number | null, until: number): number =>
   from === null ? 0 : Math.max(0, Math.floor((until - from) / 1000));
 
@@ -63,7 +67,7 @@ function percentOf(state: BuildState): number {
   return state.status === "queued" ? 0 : (state.percent ?? 0);
 }
 
-/** The final message of a build, or what it is doing. */
+/** The final message of a build, or a message about what it is doing. */
 export function messageOf(state: BuildState): string {
   switch (state.status) {
     case "queued":

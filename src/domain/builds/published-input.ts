@@ -8,8 +8,8 @@ import type { Database } from "#storage/db";
 import { findPublishedImage } from "#storage/visible-builds";
 
 /*
- * Anyone may build a published image again, to compare it, so anyone may read what it was built from. A clone has all of
- * that too, so it is not given out if the publisher does not allow cloning (decision 26).
+ * Anyone may build a published image again, to compare it, so anyone may read the input that it was built from. A clone
+ * contains all of that too, so the input is not available if the publisher does not allow cloning (decision 26).
  */
 
 /** A published build, whose input everyone may read. Undefined if it is not published. */

@@ -5,8 +5,8 @@ import { countQueuedBefore } from "#storage/build-queue";
 import type { Database } from "#storage/db";
 
 /**
- * Adds the position in the queue to a waiting build. Agents take the first build that they can do, so the position
- * counts all that come before it. Builds that no agent can do may wait for a long time, so they are not counted.
+ * Adds the position in the queue to a waiting build. The position counts all queued builds before this one, although an
+ * agent skips builds that it cannot do.
  */
 export async function withPlaceInQueue<T extends Progress>(db: Database, buildId: number, seen: T): Promise<T> {
   if (seen.state !== "queued") return seen;
@@ -14,7 +14,7 @@ export async function withPlaceInQueue<T extends Progress>(db: Database, buildId
   return { ...seen, queuePosition: before + 1, message: before === 0 ? seen.message : withPlace(seen.message, before) };
 }
 
-/** Other reasons to wait do not depend on the builds before this one. */
+/** Adds the position to the message. Other reasons for waiting do not depend on the builds before this one. */
 function withPlace(message: string, before: number): string {
   const builds = counted(before, "build");
   if (message === waiting) return `Waiting in the queue: ${builds} before this one.`;

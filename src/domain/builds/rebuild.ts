@@ -25,7 +25,7 @@ interface RebuildRequest {
 }
 
 /**
- * Has the frozen input of a build built again, to compare the image with the first one. If a rebuild of it waits or runs,
+ * Builds the frozen input of a build again, to compare the two images. If a rebuild of it is already queued or running,
  * returns that one.
  */
 export async function requestRebuild(
@@ -71,7 +71,10 @@ async function enqueue({ env, db }: Services, first: Build, uid: string): Promis
   return rebuild;
 }
 
-/** An appliance's own files and packages are kept only while something names them. */
+/**
+ * Refuses a rebuild if some of its content is gone. An appliance's own files and packages are stored only while
+ * something names them.
+ */
 async function refuseIfGone(db: Database, uploads: string[], blobs: string[]): Promise<void> {
   const files = blobs.filter((id) => !uploads.includes(id));
   const [rpms, contents] = await Promise.all([listUsedBlobIds(db, uploads), listNamedBlobs(db, files)]);
@@ -81,14 +84,14 @@ async function refuseIfGone(db: Database, uploads: string[], blobs: string[]): P
 
 const gone = (why: string) => new Refusal("build_not_found", { message: `The build cannot be repeated. ${why}` });
 
-/** Cancels the rebuild of a build that waits or runs. Repeating it is safe. */
+/** Cancels the queued or running rebuild of a build. Repeating it is safe. */
 export async function cancelRebuildOf({ env, db }: Services, accountId: number, buildId: number): Promise<void> {
   const first = await findBuild(db, accountId, buildId);
   if (!first) throw new Refusal("invalid_build_id", { reason: "unknown" });
   await stopRebuildOf({ env, db }, buildId);
 }
 
-/** Cancels the rebuild of a build that may be gone already. */
+/** Cancels the rebuild of a build that may already be gone. */
 export async function stopRebuildOf({ env, db }: Services, buildId: number): Promise<void> {
   const rebuild = await findUnfinishedRebuild(db, buildId);
   if (rebuild) await buildObject(env, rebuild).cancel();

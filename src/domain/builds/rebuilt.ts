@@ -14,26 +14,26 @@ import { findAnyBuild, findBuildByUid, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 import { saveRebuilt } from "#storage/rebuilds";
 
-/** The image that an attempt has reported, before it learned whether that image equals the first one. */
+/** The image that an attempt has reported, before it learned whether the image equals the first one. */
 export interface Stated extends RebuiltImage {
   attempt: number;
   agentId: number;
   isSame: boolean;
 }
 
-/** An agent's report of a finished rebuild. `index`: the index of its files, if they differ. */
+/** An agent's report of a finished rebuild. `index` is the index of the image's files, if the images differ. */
 export type RebuildOutcome = Omit<BuildFinished, "installed"> & { rebuilt: Stated & { index?: StoredBlob } };
 
 /** The limits of the list of differences, which is stored with the rebuild and in its statement. */
 const most = { differences: 100, characters: 16 * 1024, pages: 8 };
 
-/** Whether the image of a rebuild is that of the first build. Undefined if one of them is gone. */
+/** Whether the image of a rebuild equals that of the first build. Undefined if either of them is gone. */
 export async function isSameImage(db: Database, uid: string, { sha256 }: RebuiltImage): Promise<boolean | undefined> {
   const both = await findBoth(db, uid);
   return both && both.first.sha256 === sha256;
 }
 
-/** Records what a rebuild has found, and signs it. Repeating it is safe. */
+/** Records the result of a rebuild, and signs it. Repeating it is safe. */
 export async function recordRebuilt(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   uid: string,
@@ -55,7 +55,7 @@ export async function recordRebuilt(
   await saveRebuilt(db, uid, { ...result, rebuiltStatement: await signed(env, { ...both, result }) });
 }
 
-/** The builder root in which an image was made, as the row names it. Null for the programs of the host. */
+/** The builder root in which an image was built, as the row names it. Null for the host's own programs. */
 export const builtInOf = (root: BuildFinished["builderRoot"]): string | null =>
   root ? `${root.name}@${root.sha256}` : null;
 
@@ -96,8 +96,8 @@ async function signed(
 }
 
 /**
- * The packages that only one of the two agents has reported: the bills of materials of an image are made from what
- * its agent reports. None if one of the reports is gone.
+ * The packages that only one of the two agents has reported. They matter because the bills of materials of an image are
+ * made from its agent's report. Empty if one of the reports is gone.
  */
 async function differingPackages(blobs: R2Bucket, { rebuild, first }: Both): Promise<RebuiltDifference[]> {
   const [from, to] = await Promise.all([findInstalled(blobs, first.uid), findInstalled(blobs, rebuild.uid)]);
@@ -111,7 +111,7 @@ async function differingPackages(blobs: R2Bucket, { rebuild, first }: Both): Pro
   return withinCharacters([...gone, ...more].slice(0, most.differences));
 }
 
-/** The files that differ, according to the indexes. Undefined if one of them is gone, or cannot be read. */
+/** The files that differ, according to the indexes. Undefined if one of the indexes is gone or cannot be read. */
 async function differencesOf(
   blobs: R2Bucket,
   { filesIndexKey: key, filesIndexSize: size }: Build,

@@ -16,7 +16,7 @@ import { openDatabase, type Database } from "#storage/db";
 export type StoredArtifact = Omit<CompleteUpload, "partsDigest"> & { key: string };
 export type Artifacts = Record<NeededArtifact, StoredArtifact> & Partial<Record<OptionalArtifact, StoredArtifact>>;
 
-/** The agent's report about the finished image, and the uploads. */
+/** The agent's report about the finished image, with the uploads. */
 export type Outcome = Omit<BuildFinished, "installed"> & { artifacts: Artifacts };
 
 /** Writes a status into the build's row. Repeating it is safe. */
@@ -66,7 +66,8 @@ export const momentOf = (state: BuildState, at: number): Moment => ({
 });
 
 /**
- * Signs what is known about the image now, before a key or the service changes. If it fails, the first request does it.
+ * Signs the documents about the image now, before a key or the service changes. If this fails, the first request does
+ * it.
  */
 export async function attestFinished(env: Env, uid: string, { status }: BuildState): Promise<void> {
   if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, uid);
@@ -74,7 +75,7 @@ export async function attestFinished(env: Env, uid: string, { status }: BuildSta
 
 async function recordFinished(db: Database, uid: string, result: Result, root: SharedRoot | undefined): Promise<void> {
   const build = await findBuildByUid(db, uid);
-  // The appliance may be deleted, and its row with it.
+  // The appliance may have been deleted, together with this row.
   if (!build) return;
   await saveFinished(db, build, { ...result, nextVersion: raiseRelease(build.version) });
   if (root) await keepPreparedRoot(db, build, { ...root, at: result.completedAt });

@@ -15,15 +15,15 @@ export interface BuildRequest {
   force: boolean;
   /** Whether to build another format of the version whose build began last and has not failed. */
   multi: boolean;
-  /** Image types that the client's API version knows. */
+  /** The image types that the client's API version knows. */
   allowedTypes: readonly ImageType[];
   /** The URL of the service, for pages that a refusal names. */
   baseUrl: string;
-  /** Whether the build runs in the background: it waits behind all other builds, and leaves slots to people. */
+  /** Whether the build runs in the background: it waits until all other builds are done, and leaves slots to people. */
   isBackground?: boolean;
   /** The id of a request that may be repeated. */
   requestId?: string | undefined;
-  /** The repositories as they were at a moment that the version is named after. Default: as they are now. */
+  /** The repositories as they were at the moment that the version is named after. By default, as they are now. */
   asOf?: readonly Repository[];
 }
 
@@ -42,8 +42,8 @@ export function chooseVersion(
 }
 
 /**
- * The image type to build. `builders` contains what each kind of builder has reported that it can do. Without a base
- * system, the appliance's status is not ok.
+ * Chooses the image type to build. `builders` contains what each kind of builder has reported that it can do. Without a
+ * base system, the appliance's status is not ok.
  */
 export function chooseImageType(
   { appliance, base }: { appliance: Appliance; base: BaseSystemFacts | undefined },
@@ -100,5 +100,8 @@ export function obstacleTo(
   return isFirst && isPending ? new Refusal("initial_build_pending") : undefined;
 }
 
-/** An image that retention has removed is built again without force. */
+/**
+ * Whether a build occupies its version and type. If retention has removed the image, it can be built again without
+ * force.
+ */
 const occupies = (build: Build) => (build.status === "finished" && build.expiredAt === null) || isUnfinished(build);

@@ -5,18 +5,20 @@ import { deleteImagelessBefore, listOldImages, markExpired, type ExpiryCursor } 
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 const dayMs = 24 * 60 * 60_000;
-/** The number of images that one run of the sweep checks. */
+/** How many images one run of the sweep checks. */
 const checkedAtOnce = 300;
 const forgottenAtOnce = 100;
-/** How long a build stays without an image. */
+/** How long a build without an image is kept. */
 const imagelessMs = 90 * dayMs;
 
-/** Where the next run continues. Images that are kept forever, because they are published, are not read each time. */
+/**
+ * Where the next run continues. Images that are kept forever, because they are published, are not read in every run.
+ */
 const position = "old images";
 
 /**
- * Removes images and file stores that are older than KEEP_IMAGES_DAYS. First the row is marked, so that no row names a
- * deleted blob. The sweep removes what a crash leaves behind. The row, the log and the list of packages stay.
+ * Removes images and file stores that are older than KEEP_IMAGES_DAYS. The row is marked first, so that no row names a
+ * deleted blob. The sweep removes anything that a crash leaves behind. The row, the log and the list of packages stay.
  */
 export async function expireOldImages(
   { env, db }: Services<Pick<Env, "BLOBS" | "KEEP_IMAGES_DAYS">>,
@@ -33,12 +35,12 @@ export async function expireOldImages(
     const keys = [imageKey, filesKey, filesIndexKey, deltaKey].filter((key) => key !== null);
     await env.BLOBS.delete([...keys, attestationsKey(build.uid)]);
   }
-  // A run that fails begins again with the same images.
+  // A failed run starts again with the same images.
   const last = old.length < checkedAtOnce ? undefined : old.at(-1)?.build;
   await saveSweepPosition(db, position, last && `${last.completedAt?.getTime()} ${last.id}`);
 }
 
-/** Reads a stored position. Without one, the walk begins at the start. */
+/** Reads a stored position. Without one, the walk starts from the beginning. */
 function cursorOf(text: string): ExpiryCursor {
   const [completedAt = 0, id = 0] = text.split(" ").map(Number);
   return { completedAt, id };
@@ -46,7 +48,7 @@ function cursorOf(text: string): ExpiryCursor {
 
 /**
  * Removes builds that have had no image for 90 days, with their logs: they failed, or their image has expired (decision
- * 51). An appliance that is built every night would otherwise have thousands of them.
+ * 51). Otherwise an appliance that is built every night would have thousands of them.
  */
 export async function forgetImagelessBuilds({ env, db }: Services, now: number): Promise<void> {
   for (const build of await deleteImagelessBefore(db, new Date(now - imagelessMs), forgottenAtOnce))

@@ -41,8 +41,8 @@ import { needsVolumes } from "#domain/configuration/volumes";
 import { fileSystemOf } from "#lib/kiwi/file-system";
 
 /**
- * Freezes what decides the build's content, takes a slot for it and wakes its object. The row is written by one
- * conditional statement, which alone decides between simultaneous requests; the checks before it save work.
+ * Freezes everything that decides the build's content, takes a slot for it and wakes its object. A single conditional
+ * statement writes the row, and alone decides between simultaneous requests. The checks before it only save work.
  */
 export async function startBuild(
   { env, db }: Services,
@@ -81,7 +81,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   if ((await leftBytes({ env, db }, account.id)) === 0) throw noRoomForBuild();
   const { baseUrl } = request;
   await refuseWithoutAgreement(db, { accountId: account.id, base, baseUrl });
-  // The rest is expensive. A build that replaces another one gets its slot.
+  // The rest is expensive. A build that replaces another one gets that one's slot.
   const replaced = request.force ? unfinishedOf(built, { version, imageType }) : [];
   const slots = slotsOf(env, request);
   if (replaced.length === 0 && !(await hasFreeSlot(db, account.id, slots))) throw new Refusal("no_build_slots");
@@ -91,14 +91,17 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
   return await addFrozen({ env, db }, account, { request, replaced, slots, input, disk });
 }
 
-/** An address leads to this version as long as it stands for this state of the repositories. */
+/**
+ * Refuses a version that belongs to an address of a schematic. The address must lead to the image of that state of the
+ * repositories.
+ */
 async function refuseSchematicVersion(db: Database, appliance: Appliance, version: string): Promise<void> {
   if (!isVersionOfMoment(version) || !(await isOfSchematic(db, appliance.id))) return;
   const message = `Version ${version} belongs to an address of the schematic, which builds it: pick ${appliance.version}.`;
   throw new Refusal("invalid_version", { message });
 }
 
-/** The appliance with its repositories as they are now, or as of the moment that was requested. */
+/** The appliance with its repositories as they are now, or as they were at the requested moment. */
 async function examined(
   { env, db }: Services,
   appliance: Appliance,
@@ -109,10 +112,10 @@ async function examined(
   return await examineOnly({ env, db }, appliance, { imageType, abilities, rows });
 }
 
-/** A build whose input is frozen, and its place. */
+/** A build with a frozen input, and its slot. */
 interface Frozen {
   request: Pick<BuildRequest, "requestId" | "isBackground" | "force">;
-  /** Builds that this one cancels. */
+  /** Builds that are cancelled for this one. */
   replaced: Build[];
   slots: Slots;
   input: FrozenInput;
@@ -155,7 +158,7 @@ export async function addFrozen(
 }
 
 /**
- * Builds a failed build again for its account, from the current appliance. For the operator, after fixing the cause.
+ * Builds a failed build again for its account, from the current appliance. For the operator, after the cause was fixed.
  */
 export async function buildAgain({ env, db }: Services, id: number, baseUrl: string): Promise<WatchedBuild> {
   const build = await findAnyBuild(db, id);
@@ -179,13 +182,13 @@ const noRoomForBuild = () =>
     message: "Your disk quota is used up. Delete builds or uploads that you no longer need, and start the build again.",
   });
 
-/** The refusal if no row was written: another request changed something in the meantime, or there is no slot. */
+/** The refusal if no row was written, because another request changed something in the meantime or there is no slot. */
 async function refusalOf(db: Database, row: Pick<Build, "applianceId" | "version" | "imageType">): Promise<Refusal> {
   const built = await listBuildsOfVersion(db, row.applianceId, row.version);
   return (await lockOn(db, row)) ?? obstacleTo(row, built, { force: false }) ?? new Refusal("no_build_slots");
 }
 
-/** A lock against changing a version that is in the gallery. */
+/** The refusal to change a version that is in the gallery. Undefined if the version is not published. */
 async function lockOn(
   db: Database,
   { applianceId, version }: Pick<Build, "applianceId" | "version">,
@@ -196,14 +199,16 @@ async function lockOn(
 const unfinishedOf = (built: Build[], { version, imageType }: Pick<Build, "version" | "imageType">): Build[] =>
   built.filter((build) => build.version === version && build.imageType === imageType && isUnfinished(build));
 
-/** Builds in the background leave half of all slots, and one of the account's, to people. They can always use one slot. */
+/**
+ * Background builds leave half of all slots, and one of the account's slots, to people. They can always use one slot.
+ */
 export function slotsOf(env: Env, { isBackground }: Pick<BuildRequest, "isBackground">) {
   const [all, perAccount] = [Number(env.MAX_BUILDS), Number(env.MAX_BUILDS_PER_ACCOUNT)];
   if (!isBackground) return { all, perAccount };
   return { all: Math.max(1, Math.floor(all / 2)), perAccount: Math.max(1, perAccount - 1) };
 }
 
-/** The facts of a build's disk that decide which agents can make it. */
+/** The facts about a build's disk that decide which agents can create it. */
 type DiskNeeds = Pick<Build, "needsLvm" | "fileSystem">;
 
 const diskNeedsOf = (configuration: Configuration, imageType: ImageType): DiskNeeds => ({

@@ -21,11 +21,11 @@ import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 type UsedEnv = Pick<Env, "BLOBS" | "STORED_PACKAGES_GB">;
 
-/** If it is 0, empty or invalid, no packages are stored. */
+/** If the setting is 0, empty or invalid, no packages are stored. */
 const maxBytes = ({ STORED_PACKAGES_GB: gb }: Pick<Env, "STORED_PACKAGES_GB">): number =>
   Math.max(0, Number(gb) || 0) * 1e9;
 
-/** Keeps the packages of a build until it no longer needs them. */
+/** Stores the packages of a build until the build no longer needs them. */
 export async function storePackages(
   { env, db }: Services<UsedEnv>,
   buildId: number,
@@ -44,7 +44,7 @@ function packagesFromOutside({ packages, repositories }: FrozenInput): NeededPac
   });
 }
 
-/** The packages that a build may read and send. */
+/** The packages that a build may download and upload. */
 export async function packagesOfBuild(
   { env, db }: Services<UsedEnv>,
   { id }: Pick<Build, "id">,
@@ -65,7 +65,8 @@ interface PieceId {
 }
 
 /**
- * The place of a piece of a package. Undefined if the build was frozen without the package, or if the piece is not stored.
+ * The key of a piece of a package. Undefined if the build was frozen without the package, or if the piece is not
+ * stored.
  */
 export async function keyOfPiece(
   db: Database,
@@ -91,7 +92,7 @@ export type Piece = PieceId & {
   body: ReadableStream<Uint8Array>;
 };
 
-/** Stores a piece. No row names it until the package is complete. */
+/** Stores a piece. No row names the piece until the package is complete. */
 export async function storePiece(
   { env, db }: Services<UsedEnv>,
   { id: buildId, uid }: Pick<Build, "id" | "uid">,
@@ -114,7 +115,7 @@ export async function storePiece(
 const isWrongDigest = (error: unknown): boolean => /10037|checksum|hash/i.test(String(error));
 
 /**
- * Records that all pieces of a package are stored, if together they are the frozen file. If the limit is reached, the
+ * Records that all pieces of a package are stored, if together they match the frozen file. If the limit is reached, the
  * package is not stored, and the sweep removes the pieces.
  */
 export async function completePackage(
@@ -130,7 +131,7 @@ export async function completePackage(
   if (size === undefined) return "wrong_digest";
   if (await saveStoredPackage(db, { id: packageId, blob, pieces, size, maxBytes: maxBytes(env) }))
     return { stored: true };
-  // Another agent may have been faster with the same file.
+  // Another agent may have stored the same file first.
   const other = await findNeededPackage(db, { buildId, packageId });
   return { stored: (other?.blob ?? null) !== null };
 }
@@ -138,7 +139,7 @@ export async function completePackage(
 const checkable = ["md5", "sha1", "sha256", "sha384", "sha512"];
 const isCheckable = (type: string): boolean => checkable.includes(type);
 
-/** The size of all pieces. Undefined if one is missing, or if they are not the file. */
+/** The total size of the pieces. Undefined if one is missing, or if together they do not match the file. */
 async function checkedSize(
   blobs: R2Bucket,
   { checksum }: Pick<StoredPackageRow, "checksum">,
@@ -157,7 +158,7 @@ async function checkedSize(
 }
 
 const graceMs = 60 * 60_000;
-/** The number of builds and of packages that one run checks. */
+/** How many builds and packages one run checks. */
 const atOnce = 100;
 const needsPosition = "package-needs/";
 
@@ -180,7 +181,9 @@ export async function removeReleasedPackages({ env, db }: Services, now: number)
   await removeBlobs(env, keys);
 }
 
-/** Removes pieces that no row names: their agent was killed, another was faster, or the limit was reached. */
+/**
+ * Removes pieces that no row names, because their agent was killed, another agent was faster, or the limit was reached.
+ */
 export async function removeStrayPieces({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: packagesPrefix, now });
   const named = await listStoredBlobs(db, [...new Set(old.map(packageBlobOfKey))]);

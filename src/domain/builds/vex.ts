@@ -9,7 +9,7 @@ import type { Services } from "#domain/services";
 import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 
-/** The current advisories about an image, as a signed OpenVEX document. Undefined if there are none for its base system. */
+/** The current advisories about an image, as a signed OpenVEX document. Undefined if no feed covers its base system. */
 export async function findVex(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   build: Build,
@@ -32,7 +32,10 @@ export async function findVex(
   return await signedStatement(statement, key);
 }
 
-/** A package may be installed for several architectures, so advisories find its package URLs by its source. */
+/**
+ * The source of a package. A package may be installed for several architectures, so advisories find its package URLs by
+ * its source.
+ */
 function sourceOf(one: SbomPackage): string {
   const { source, sourceVersion } = listed(one);
   return `${source} ${sourceVersion}`;

@@ -1,11 +1,11 @@
-/** Messages for the user while a build waits, or if it takes too long. */
+/** Messages for the user while a build waits, or if a build takes too long. */
 
-/** The agents seen that could do the build. */
+/** The state of the live agents that could do the build. */
 export type AgentsSeen = "unknown" | "none" | "rootless" | "busy" | "full" | "drained";
 
 export const waiting = "Waiting for a builder";
 
-/** After this long in the queue, the message has the reason. */
+/** After this long in the queue, the message includes the reason. */
 export const longQueueMs = 2 * 60_000;
 
 export function waitingMessage(state: { queuedAt: number; message: string }, at: number, agents: AgentsSeen): string {
