@@ -13,8 +13,8 @@ import type { Database } from "#storage/db";
 export type Found = { image: Build } | { why: string };
 
 /**
- * The image at the head of a channel. Undefined if there is no such channel, or if its appliance is not published:
- * others cannot tell these apart.
+ * The image at the head of a channel. Undefined if there is no such channel, or if its appliance is not published.
+ * Others cannot tell these two cases apart.
  */
 export async function imageOfChannel(
   db: Database,
@@ -32,7 +32,7 @@ export async function imageOfChannel(
   return { why: `Version ${head.version}, which is in the channel ${channel}, has no such format. It has: ${types}.` };
 }
 
-/** The image of a version that a channel has or has had. Undefined if there is none. */
+/** The image of a version that is or was at the head of a channel. Undefined if there is none. */
 export async function imageOfVersion(
   db: Database,
   address: ChannelAddress,

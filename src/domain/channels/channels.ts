@@ -9,7 +9,7 @@ import { deleteChannel, listChannels, saveChannel, type Channel } from "#storage
 import type { Database } from "#storage/db";
 import { listPublishedVersions } from "#storage/publications";
 
-/** The number of channels that an appliance may have. */
+/** The most channels that an appliance may have. */
 export const maxChannels = 8;
 
 const nameRule = /^[a-z][a-z0-9-]{0,31}$/;
@@ -25,7 +25,7 @@ export async function channelsOf(db: Database, applianceId: number): Promise<Sho
   return await withImages(db, applianceId, await listChannels(db, applianceId));
 }
 
-/** Adds the images at their heads to channels that were read before. */
+/** Adds the images of their heads to channels that were already read. */
 export async function withImages(
   db: Database,
   applianceId: number,
@@ -42,7 +42,7 @@ export async function withImages(
   }));
 }
 
-/** The channels with a version, whose addresses lead to an image. */
+/** The channels that have a version, so that their addresses lead to an image. */
 export const openChannelsOf = async (db: Database, applianceId: number): Promise<ShownChannel[]> =>
   (await channelsOf(db, applianceId)).filter(({ version }) => version !== null);
 
@@ -54,8 +54,8 @@ interface Wanted {
 }
 
 /**
- * Creates or changes a channel. A channel that is moved back to an older version stays there: it is no longer
- * automatic, unless the request makes it so.
+ * Creates or changes a channel. A channel that is moved back to an older version stays there, because it is then no
+ * longer automatic, unless the request makes it so.
  */
 export async function changeChannel(
   db: Database,

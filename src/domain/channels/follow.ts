@@ -6,7 +6,10 @@ import { listChannels, moveChannels, type Channel } from "#storage/channels";
 import type { Database } from "#storage/db";
 import { isPublished } from "#storage/publications";
 
-/** The automatic channels of the appliance that have an older version, or none, if this version has passed its checks. */
+/**
+ * The automatic channels of the appliance whose version is older than this one. Empty if this version has not passed
+ * its checks.
+ */
 export async function channelsToMove(db: Database, appliance: Appliance, version: string): Promise<string[]> {
   const behind = (await listChannels(db, appliance.id)).filter(
     (channel) => channel.isAutomatic && isNewer(version, channel),
@@ -15,7 +18,7 @@ export async function channelsToMove(db: Database, appliance: Appliance, version
   return behind.map(({ name }) => name);
 }
 
-/** Moves channels after the checks of an image have passed, if its version is published. */
+/** Moves channels once the checks of an image have passed, if its version is published. */
 export async function followPassed(db: Database, buildId: number): Promise<void> {
   const build = await findAnyBuild(db, buildId);
   const appliance = build && (await findAnyAppliance(db, build.applianceId));

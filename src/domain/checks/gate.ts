@@ -9,8 +9,9 @@ import { listLastCheckRuns, type CheckRun } from "#storage/check-runs";
 import type { Database } from "#storage/db";
 
 /**
- * Refuses to publish a version, or to put it at the head of a channel, if its appliance demands checks and an image of
- * it has not passed them. An image that cannot be booted is not checked, but a version with only such images is refused.
+ * Refuses to publish a version, or to put it at the head of a channel, if its appliance requires checks and one of its
+ * images has not passed them. Images that cannot be booted are not checked, but a version with only such images is
+ * refused.
  */
 export async function refuseUnchecked(
   db: Database,
@@ -25,7 +26,7 @@ export async function refuseUnchecked(
   throw new Refusal("unknown_error", { message });
 }
 
-/** The versions whose images have passed the checks that the appliance has now. Without checks, all of them. */
+/** The versions whose images have passed the appliance's current checks. If there are no checks, all versions. */
 export async function passedVersions(
   db: Database,
   appliance: Appliance,
@@ -37,7 +38,7 @@ export async function passedVersions(
   return versions.filter((version) => problemOf(version, findings) === undefined);
 }
 
-/** Why a built version has not passed the checks, as the end of a sentence. `isPending`: they may still pass. */
+/** Why a built version has not passed the checks, as the end of a sentence. `isPending`: it may still pass. */
 export async function whyNotPassed(
   db: Database,
   appliance: Appliance,
@@ -54,7 +55,7 @@ export async function whyNotPassed(
   return { text: `${problem.what} is not released, because ${problem.why}`, isPending };
 }
 
-/** The bootable images of versions, and their last runs. */
+/** The bootable images of versions, and the last run of each. */
 interface Findings {
   images: readonly Build[];
   runs: readonly CheckRun[];
@@ -70,7 +71,7 @@ async function findingsOf(db: Database, appliance: Appliance, all: readonly Buil
   return { images, runs: await listLastCheckRuns(db, ids), checks: configurationOf(appliance).checks };
 }
 
-/** The image that has not passed, and why. Undefined if all have. */
+/** The image that has not passed, and the reason. Undefined if all have passed. */
 function problemOf(version: string, { images, runs, checks }: Findings): { what: string; why: string } | undefined {
   const ofVersion = images.filter((image) => image.version === version);
   if (ofVersion.length === 0) {
@@ -84,13 +85,13 @@ function problemOf(version: string, { images, runs, checks }: Findings): { what:
     .find((image): image is { what: string; why: string } => image.why !== undefined);
 }
 
-/** Why an image has not passed the checks that the appliance has now, without a full stop. Undefined if it has. */
+/** Why an image has not passed the appliance's current checks, without a full stop. Undefined if it has. */
 function whyRunNotPassed(run: CheckRun | undefined, checks: readonly Check[]): string | undefined {
   if (!run) return "its checks have not run yet";
   if (isInProgress(run)) return "its checks have not ended yet";
   if (run.state === "failed") return `a check failed: ${firstFailed(run)}`;
   if (run.state === "error") return "its checks could not be run. Run them again";
-  // A run from before a new field of checks lacks it.
+  // A run from before a field was added to checks lacks that field.
   const hasChanged = JSON.stringify(run.checks.map(completeCheck)) !== JSON.stringify(checks.map(completeCheck));
   return hasChanged ? "its checks have changed since they ran. Run them again" : undefined;
 }

@@ -1,7 +1,10 @@
 import { listLastCheckRuns, type CheckRun } from "#storage/check-runs";
 import type { Database } from "#storage/db";
 
-/** When the images of a version were last checked. Undefined if one has failed, or if none was checked. */
+/**
+ * The run that shows when the images of a version were last checked. Undefined if one has failed, or if none was
+ * checked.
+ */
 export async function proofOf(db: Database, images: readonly { id: number }[]): Promise<CheckRun | undefined> {
   const buildIds = images.map(({ id }) => id);
   const runs = await listLastCheckRuns(db, buildIds);

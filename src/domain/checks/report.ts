@@ -9,8 +9,8 @@ import type { Database } from "#storage/db";
 import { putScreen } from "#storage/screens";
 
 /**
- * Stores what an agent has found, the picture first and the row second. `late`: another attempt has the run. A repeated
- * report changes nothing. Channels that are automatic may move.
+ * Stores an agent's results: first the screenshot, then the row. `late`: another attempt has the run. A repeated report
+ * changes nothing. Automatic channels may move.
  */
 export async function acceptReport(
   { env, db }: Services<Pick<Env, "BLOBS">>,
@@ -31,13 +31,13 @@ export async function acceptReport(
   return "late";
 }
 
-/** Repeated with the report, so a channel is not forgotten if the first attempt fails here. */
+/** Runs again if the report is repeated, so a channel is not forgotten if the first attempt fails here. */
 async function stored(db: Database, { buildId, state }: Pick<CheckRun, "buildId" | "state">): Promise<"stored"> {
   if (state === "passed") await followPassed(db, buildId);
   return "stored";
 }
 
-/** A check that could not be run is not a fault of the image, but it proves nothing either. */
+/** The state of a run. A check that could not be run is not a fault of the image, but it proves nothing either. */
 function stateOf(results: readonly CheckResult[]): CheckRun["state"] {
   if (results.some(({ outcome }) => outcome === "failed")) return "failed";
   return results.every(({ outcome }) => outcome === "passed") ? "passed" : "error";
@@ -51,7 +51,7 @@ async function storeScreen({ BLOBS: blobs }: Pick<Env, "BLOBS">, screen: string 
   return blobId;
 }
 
-/** Text of a guest, without what a terminal or a document would take for a command. */
+/** Text from a guest, without anything that a terminal or a document would interpret as a command. */
 const plainText = (text: string): string =>
   text
     .toWellFormed()

@@ -14,7 +14,7 @@ interface RunRequest {
   requestId?: string | undefined;
 }
 
-/** Starts a run of the appliance's checks on an image. If one is in progress, returns that one. */
+/** Starts a run of the appliance's checks on an image. If a run is in progress, returns that one. */
 export async function requestChecks(
   services: Services,
   accountId: number,
@@ -42,7 +42,7 @@ export async function checkRunsOf(services: Services, accountId: number, buildId
   return await listCheckRuns(services.db, buildId);
 }
 
-/** Starts the checks of a build that has just finished. Safe to repeat: each build starts them once. */
+/** Starts the checks of a build that has just finished. Safe to repeat: they are started only once per build. */
 export async function checkFinished(services: Services, buildUid: string): Promise<void> {
   const build = await findBuildByUid(services.db, buildUid);
   if (!build) return;
@@ -59,8 +59,8 @@ async function findOwnBuild({ db }: Services, accountId: number, buildId: number
 }
 
 /**
- * The checks that the appliance has now: a check that was corrected runs without a new build. If nothing can be checked
- * in the image, the result is the reason, as a sentence.
+ * The appliance's current checks, so that a corrected check needs no new build. If nothing can be checked in the image,
+ * the result is the reason, as a sentence.
  */
 async function checksFor({ db }: Pick<Services, "db">, build: Build): Promise<Check[] | string> {
   if (build.status !== "finished" || build.imageKey === null) return "The build has no image.";

@@ -9,11 +9,11 @@ import { addTestdrive, type Testdrive } from "#storage/testdrives";
 
 type CheckingAgent = Pick<TestdriveClaimRequest, "machines" | "canRunCommands">;
 
-/** The most runs that one claim checks. */
+/** How many runs one claim offers at most. */
 const offeredAtOnce = 20;
 
 /**
- * Makes a session for a waiting run only when an agent asks for work. So a run holds no slot while it waits, however
+ * Creates a session for a waiting run only when an agent asks for work, so a run needs no slot while it waits, however
  * long that is. A run whose account has no free slot is skipped.
  */
 export async function* checkSessions(
@@ -43,7 +43,7 @@ async function sessionOf(
   const uid = crypto.randomUUID();
   const wakeAt = wakeAfterStart(new Date());
   if (!(await takeCheckRun(db, run, { testdriveUid: uid, wakeAt }))) return undefined;
-  // A session has a page, whose address no one learns.
+  // Every session has a page, but no one learns the address of this one.
   const pageToken = await encryptSecret(env, newToken());
   const row = { uid, accountId, buildId, pageToken, isCheck: true, wakeAt };
   const testdrive = await addTestdrive(db, row, slotsOf(env));

@@ -20,7 +20,7 @@ export async function wakeChecks(services: Services, now: number): Promise<void>
 
 const isOld = ({ createdAt }: CheckRun, now: number): boolean => now - createdAt.getTime() >= longestWaitMs;
 
-/** The session's object ends the attempt itself. It cannot if it was never started. */
+/** Ends an attempt whose session never started. In all other cases, the session's object ends the attempt itself. */
 async function endLostAttempt(services: Services, { testdriveUid }: CheckRun): Promise<void> {
   if (testdriveUid === null) return;
   const testdrive = await findTestdriveByUid(services.db, testdriveUid);
