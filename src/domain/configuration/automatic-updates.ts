@@ -4,7 +4,7 @@ import { updatesItself } from "#lib/kiwi/automatic-updates";
 import { bringsSecurityUpdates } from "#model/catalogue";
 import type { Repository } from "#storage/repositories";
 
-/** Reports updates that no repository of the image would bring. */
+/** Reports automatic updates that would have no effect, because no repository of the image provides any. */
 export function updatesIssues(
   image: ImageSettings & { repositories: readonly Pick<Repository, "purpose">[] },
 ): Issue[] {

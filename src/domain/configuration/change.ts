@@ -7,7 +7,7 @@ type User = Configuration["users"][number];
 type Database = Configuration["databases"][number];
 type Autostart = Configuration["autostarts"][number];
 
-/** Everything that the call covers. Name, version and image type are columns of the appliance's row. */
+/** Everything that the call can change. Name, version and image type are columns of the appliance's row. */
 export interface Configured {
   name: string;
   version: string;
@@ -16,8 +16,8 @@ export interface Configured {
 }
 
 /**
- * Any part of a configuration (compatibility.md, "Configuration"). A list replaces the old list. A scalar that is
- * absent stays, even inside a section.
+ * Any part of a configuration (compatibility.md, "Configuration"). A list replaces the old list. An absent scalar stays
+ * unchanged, even inside a section.
  */
 export type ConfigurationChange = NonNullable<(typeof configurationChange)["reads"]>;
 type UserChange = NonNullable<ConfigurationChange["users"]>[number];
@@ -41,7 +41,7 @@ export function withChange(before: Configured, change: ConfigurationChange): Con
   };
 }
 
-/** Merges section by section. A list replaces the old list. */
+/** Merges a change section by section. A list replaces the old list. */
 function merged<T extends object>(old: T, change: object): T {
   const result = { ...old };
   for (const [key, value] of Object.entries(change)) {
@@ -59,7 +59,8 @@ function settingsOf(
   { diskSizeGb, ...change }: NonNullable<ConfigurationChange["settings"]>,
   old: Configuration["settings"],
 ): Configuration["settings"] {
-  // The sample templates have disks below the gigabyte that is shown. Sending that value back must not enlarge them.
+  // The sample templates have disks that are smaller than the gigabyte that is shown. Sending that value back must not
+  // enlarge them.
   const isShown = diskSizeGb === undefined || diskSizeGb === gigabytes(old.diskSizeMb);
   return merged(old, { ...(isShown ? {} : { diskSizeMb: diskSizeGb * 1024 }), ...change });
 }
@@ -80,7 +81,7 @@ function usualUser(name: string, freeUid: () => number): User {
   return { ...usual, uid: freeUid(), group: "users", homedir: `/home/${name}` };
 }
 
-/** Uids for people begin at 1000. */
+/** Free uids, beginning at 1000, the first uid for people. */
 function* freeUids(taken: ReadonlySet<number | undefined>): Generator<number, never> {
   for (let uid = 1000; ; uid++) if (!taken.has(uid)) yield uid;
 }

@@ -10,7 +10,7 @@ export const check: Check = (isRight, path, why) => {
   if (!isRight) throw wrongValues([{ path, why }]);
 };
 
-/** All faults, one for each path. */
+/** All faults, at most one for each path. */
 export function faultsIn(look: (check: Check) => void): Fault[] {
   const found = new Map<string, string>();
   look((isRight, path, why) => {
@@ -19,6 +19,6 @@ export function faultsIn(look: (check: Check) => void): Fault[] {
   return [...found].map(([path, why]) => ({ path, why }));
 }
 
-/** The message names the first fault. */
+/** The refusal for invalid values. Its message names the first fault. */
 export const wrongValues = (faults: readonly Fault[]): Refusal =>
   new Refusal("invalid_value", { message: `${faults[0]?.path}: ${faults[0]?.why}.`, faults });

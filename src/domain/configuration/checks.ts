@@ -25,8 +25,8 @@ const between =
     Number(value) >= min && Number(value) <= max;
 
 /**
- * The path and query of a request: the characters that HTTP allows in them, but none that begin a new line or another
- * host.
+ * Whether a text can be the path and query of a request: only characters that HTTP allows there, and none that begin a
+ * new line or another host.
  */
 const isTarget = (value: string | number): boolean =>
   /^\/(?!\/)[\w.~!$&'()*+,;=:@%/?-]*$/.test(String(value)) && String(value).length <= maxCheckText;
@@ -50,7 +50,7 @@ const rules: Readonly<Record<Field, Rule>> = {
 
 const fields = Object.keys(rules) as Field[];
 
-/** Refuses checks that no agent could do, and a gate that nothing could pass. */
+/** Refuses checks that no agent could run, and a publication rule that nothing could satisfy. */
 export function validateChecks(check: Check, { checks, settings }: Configuration): void {
   check(checks.length <= maxChecks, "checks", `must not be more than ${maxChecks}`);
   for (const one of checks) for (const field of fields) validateField(check, one, field);

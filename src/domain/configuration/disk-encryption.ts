@@ -46,13 +46,13 @@ const swapStaysPlain: Issue = {
   setting: { path: "settings/swap_in", value: "file", words: "Swap in a file" },
 };
 
-/** The names of what keeps a disk's key, so that no person must type it. */
+/** The names of the places that store a disk's key, so that no one has to type it. */
 const keepers: Readonly<Record<KeptWay, string>> = {
   tpm: "a TPM 2.0",
   tang: "its key server",
 };
 
-/** Machines in a cloud have at most a serial console. */
+/** Whether the image is for a cloud, whose machines have at most a serial console. */
 const isForCloud = (imageType: ImageType): boolean =>
   ["Azure", "Ec2", "GCE"].includes(imageFormats[imageType].datasource ?? "");
 
@@ -73,7 +73,10 @@ const noServer: Issue = {
   text: "A key server is to open the disk, but its address or the thumbprint of its key is missing.",
 };
 
-/** The machine's own network configuration is in the root, which is not open yet. */
+/**
+ * Whether the machine gets no address by DHCP. Its own network configuration is in the root file system, which is not
+ * unlocked yet.
+ */
 const hasNoDhcp = ({ type }: Configuration["network"]): boolean => ["manual", "ask_on_first_boot"].includes(type);
 
 const needsDhcp: Issue = {

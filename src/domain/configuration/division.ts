@@ -5,18 +5,18 @@ import { productOf, type Firmware, type ImageType } from "#lib/contract/index";
 import { partitionsOf } from "#lib/kiwi/partitions";
 import { swapPartitionMb } from "#lib/kiwi/swap-partition";
 
-/** The image that would be built now, with which a configuration is compared. */
+/** The image that would be built now. A configuration is compared with it. */
 export interface PlannedImage {
   imageType: ImageType;
   firmware: Firmware;
   packages: readonly { name: string; arch: string }[];
-  /** The size that the packages install, in MB. */
+  /** The size of the installed packages, in MB. */
   softwareMb: number;
 }
 
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;
 
-/** Reports a division of the disk that could not be built, or that leaves too little room for the software. */
+/** Reports a division of the disk that cannot be built, or that leaves too little room for the software. */
 export function divisionIssues(configuration: DiskFacts, image: PlannedImage): Issue[] {
   const { lvm, settings } = configuration;
   if (needsVolumes(configuration, image.imageType)) return volumeIssues(configuration, image);
@@ -25,7 +25,7 @@ export function divisionIssues(configuration: DiskFacts, image: PlannedImage): I
   return partitions === 0 ? [] : partitionIssues(configuration, image, partitions);
 }
 
-/** Only the software shows whether the image boots by UEFI, which needs more room. */
+/** Reports problems with volumes. Only the software shows whether the image boots with UEFI, which needs more room. */
 function volumeIssues(configuration: DiskFacts, { firmware, softwareMb }: PlannedImage): Issue[] {
   const why = whyNoRoomForVolumes(configuration, firmware);
   if (why !== undefined) return [error(`The volumes (LVM) ${why}.`)];
@@ -38,7 +38,7 @@ function volumeIssues(configuration: DiskFacts, { firmware, softwareMb }: Planne
   return [{ type: "warning", text }];
 }
 
-/** The table of a disk that boots by BIOS has four entries. */
+/** The partition table of a disk that boots with BIOS has four entries. */
 const mostByBios = 4;
 
 function partitionIssues(configuration: DiskFacts, { firmware, softwareMb }: PlannedImage, count: number): Issue[] {
@@ -59,8 +59,8 @@ function partitionIssues(configuration: DiskFacts, { firmware, softwareMb }: Pla
 }
 
 /**
- * The part of the software in a directory. An image of Debian 13 with a desktop has 29 of its 1556 MB in /var, and nearly
- * all others in /usr; /boot has the rest.
+ * The part of the software that is in a directory. An image of Debian 13 with a desktop has 29 of its 1556 MB in /var
+ * and nearly all the rest in /usr; the remainder is in /boot.
  */
 const partsOfSoftware: Readonly<Record<string, number>> = { "/usr": 1, "/var": 0.03 };
 

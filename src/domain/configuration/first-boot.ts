@@ -6,7 +6,7 @@ import type { Configuration } from "#lib/configuration/stored";
 
 type FirstBootFacts = Pick<Configuration, "settings" | "network" | "lvm">;
 
-/** Reports settings that both the first boot and the appliance would decide. */
+/** Reports settings that are decided both at the first boot and by the appliance. */
 export function firstBootIssues(configuration: FirstBootFacts, { imageType }: { imageType: ImageType }): Issue[] {
   if (!hasCloudInit({ ...configuration, imageType })) return [];
   return [...networkIssues(configuration.network), ...(needsVolumes(configuration, imageType) ? [volumesStay] : [])];
@@ -23,7 +23,7 @@ const decides: Partial<Record<Configuration["network"]["type"], string>> = {
   ask_on_first_boot: "The appliance asks for its address at the first boot, and cloud-init would set one, too",
 };
 
-/** The appliance's setting wins, so that two programs never configure one network. */
+/** The appliance's setting has precedence, so that two programs never configure the same network. */
 function networkIssues({ type }: Configuration["network"]): Issue[] {
   const both = leavesNetworkToCloudInit({ type }) ? undefined : decides[type];
   if (both === undefined) return [];

@@ -6,8 +6,8 @@ import { needsVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
 
 /**
- * Reports settings that the image would ignore because its software has no program for them, a division of the
- * disk with which no build could succeed, and what is wrong with the encryption of the disk and its file system.
+ * Reports settings that the image would ignore because its software has no program for them, divisions of the disk that
+ * cannot be built, and problems with the encryption of the disk and with its file system.
  */
 export function configurationIssues(configuration: Configuration, image: PlannedImage): Issue[] {
   const { firewall, settings, databases } = configuration;

@@ -18,13 +18,16 @@ export async function knownPasswords(
   return await passwordsIn(env, await findTemplateConfiguration(db, id));
 }
 
-/** Like `knownPasswords`, with the configuration of the template. Undefined if there is no template. */
+/** Like `knownPasswords`, with the configuration of the template already read. Undefined if there is no template. */
 export async function passwordsIn(env: EncryptionKey, template: Configuration | undefined): Promise<KnownPasswords> {
   const users = template ? (await decrypted(env, template)).users : [];
   return new Map(users.map(({ name, password }) => [name, password]));
 }
 
-/** The template's password of a user. In a clone, users that are not in the template got the password of its root. */
+/**
+ * A user's password in the template. In a clone, users that are not in the template were given the password of its
+ * root.
+ */
 const ofTemplate = (known: KnownPasswords, name: string): string | undefined => known.get(name) ?? known.get("root");
 
 /**
@@ -51,7 +54,7 @@ export interface Login {
 export const loginsOf = async ({ env, db }: Services<EncryptionKey>, appliance: Appliance): Promise<Login[]> =>
   await loginsBy(env, appliance, await findTemplateConfiguration(db, appliance.id));
 
-/** Like `loginsOf`, with the configuration of the template. Undefined if there is no template. */
+/** Like `loginsOf`, with the configuration of the template already read. Undefined if there is no template. */
 export async function loginsBy(
   env: EncryptionKey,
   appliance: Appliance,
@@ -67,7 +70,7 @@ export async function loginsBy(
   }));
 }
 
-/** The users of a built image, who may differ from those that the appliance has now. */
+/** The users of a built image, who may differ from the appliance's current users. */
 export async function loginsIn(
   services: Services<EncryptionKey>,
   appliance: Pick<Appliance, "id">,
@@ -84,8 +87,9 @@ export async function loginsIn(
 }
 
 /**
- * Anyone who can reach a machine with such a password can become root on it. This is only a warning, because the
- * template may intend it. `template` is the configuration of the template that the appliance descends from.
+ * Warns about a root password that everyone knows: anyone who can reach such a machine can become root on it. This is
+ * only a warning, because the template may intend it. `template` is the configuration of the template that the
+ * appliance descends from.
  */
 export async function openRootIssue(
   env: EncryptionKey,

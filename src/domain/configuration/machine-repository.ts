@@ -10,7 +10,7 @@ interface Facts {
   resolution: SoftwareResolution | undefined;
 }
 
-/** Reports why machines would not find the packages that the owner has uploaded. */
+/** Reports why machines would not find the packages that their owner has uploaded. */
 export function machineRepositoryIssues(
   { BASE_URL: baseUrl }: Pick<Env, "BASE_URL">,
   appliance: Appliance,

@@ -17,7 +17,10 @@ export interface ShownConfiguration extends Configured {
   id: number;
 }
 
-/** The configuration as this account may see it: only the owner sees passwords, but everyone sees a template's. */
+/**
+ * The configuration as this account may see it. Only the owner sees an appliance's passwords, but everyone sees a
+ * template's.
+ */
 export async function shownConfiguration(
   env: EncryptionKey,
   accountId: number,
@@ -30,13 +33,13 @@ export async function shownConfiguration(
   return { id, name, version, imageType, configuration };
 }
 
-/** Throws to refuse the change. */
+/** Throws in order to refuse the change. */
 type Precondition = (before: ShownConfiguration) => void | Promise<void>;
 
 interface Edit {
   change: ConfigurationChange;
   precondition?: Precondition | undefined;
-  /** Overlay files that are removed together with the change: both are done, or neither. */
+  /** Overlay files to remove together with the change. Either both happen, or neither. */
   removedFiles?: readonly number[];
 }
 
@@ -45,7 +48,7 @@ const attempts = 5;
 
 /**
  * Changes any part of the configuration of the account's appliance, and returns the whole configuration. It only
- * overwrites the state that it read: the slower of two changes starts again, so that no change is lost.
+ * overwrites the state that it has read. If another change is faster, this one starts again, so that no change is lost.
  */
 export async function changeConfiguration(
   { env, db }: Services<EncryptionKey & LimitsEnv>,
@@ -66,7 +69,7 @@ export async function changeConfiguration(
     const columns = { name, version, imageType, configuration };
     const saved = await saveConfiguration(db, { read, columns, maxBytes, removedFiles });
     if (saved) {
-      // Otherwise Kiln would begin to follow updates up to a day later.
+      // Otherwise it could take Kiln up to a day to begin following updates.
       if (to.automaticBuilds !== from.automaticBuilds || to.automaticBuildsAt !== from.automaticBuildsAt)
         await lookBy(db, appliance.id, new Date());
       return { ...after, id: appliance.id };

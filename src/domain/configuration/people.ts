@@ -7,7 +7,7 @@ const highestUid = 60_000;
 const maxKeys = 50;
 const password = "must be one line of 1 to 128 bytes";
 
-/** Checks the users of an image, and the commands that start as these users. */
+/** Checks the users of an image, and the commands that are started as these users. */
 export function validateUsers(check: Check, { users, autostarts, settings }: Configuration): void {
   check(users.length <= 100, "users", "must not be more than 100");
   for (const user of users) validateUser(check, user);
@@ -45,12 +45,12 @@ function validateUser(check: Check, user: Configuration["users"][number]): void 
   );
   check(isUserName(group), "users/user/group", wanted);
   check(isPath(user.shell), "users/user/shell", "must be an absolute path");
-  // The default contains the name, whose fault is already reported.
+  // The default contains the name, whose fault has already been reported.
   const isHome = user.homedir === `/home/${name}` || isPath(user.homedir);
   check(isHome, "users/user/homedir", "must be an absolute path");
 }
 
-/** Checks public keys, each of which is a line of `authorized_keys`. */
+/** Checks public keys. Each one is a line of `authorized_keys`. */
 export function checkSshKeys(
   check: Check,
   keys: readonly string[],

@@ -21,15 +21,15 @@ export const isHostname = (text: string): boolean =>
   !isIPv4(text);
 
 /**
- * Returns 4, 6, or undefined if it is not a valid address. A zone such as `%eth0` is refused: it belongs to one machine
- * only.
+ * Returns 4 or 6, or undefined if the address is invalid. A zone such as `%eth0` is refused, because it is specific to
+ * one machine.
  */
 export function addressFamily(text: string): 4 | 6 | undefined {
   if (isIPv4(text)) return 4;
   return isIPv6(text) && !text.includes("%") ? 6 : undefined;
 }
 
-/** `255.255.255.0` with contiguous ones, or a prefix length: `24`, `/24`. */
+/** Accepts `255.255.255.0` with contiguous ones, or a prefix length: `24`, `/24`. */
 export function isNetmask(text: string, family: 4 | 6): boolean {
   const [, length] = /^\/?(\d{1,3})$/.exec(text) ?? [];
   if (length !== undefined) return Number(length) >= 1 && Number(length) <= (family === 4 ? 32 : 128);
@@ -68,7 +68,7 @@ export const isPath = (text: string): boolean =>
   text.length <= 255 && /^(\/[A-Za-z0-9._+@-]+)+$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text);
 
 /**
- * A password that can be typed: one line, not empty. It may begin or end with a space. The length is limited because
+ * A password that can be typed: one line, not empty. It may begin or end with a space. The length is limited, because
  * each byte makes the hash slower.
  */
 export const isPassword = (text: string): boolean =>

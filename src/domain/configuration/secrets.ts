@@ -11,14 +11,15 @@ import type { Configuration } from "#lib/configuration/stored";
 /* Passwords of users and databases are encrypted in rows. */
 
 /**
- * The configuration with every password in clear, for its owner and for the hashes of builds. Never log or store it.
+ * The configuration with every password in clear text, for its owner and for the hashes of builds. Never log or store
+ * it.
  */
 export const decrypted = (env: EncryptionKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, (password) => decryptSecret(env, password));
 
 /**
- * Encrypts the passwords of a configuration for storage. Passwords that are the same as in `before`, the stored
- * configuration, keep their encrypted text, so that saving the same configuration twice writes the same.
+ * Encrypts the passwords of a configuration for storage. Passwords that are unchanged from `before`, the stored
+ * configuration, keep their encrypted text, so that saving the same configuration twice writes the same bytes.
  */
 export async function encrypted(
   env: EncryptionKey,
@@ -39,15 +40,15 @@ export async function encrypted(
 }
 
 /**
- * The configuration of a template from its catalogue, or from an older row, with those passwords encrypted that are still
- * in clear.
+ * The configuration of a template from its catalogue, or from an older row. Passwords that are still in clear text are
+ * encrypted.
  */
 export const encryptedIfClear = (env: EncryptionKey, stored: Configuration): Promise<Configuration> =>
   withPasswords(stored, async (password) =>
     isEncrypted(password) ? password : await encryptedPassword(env, password),
   );
 
-/** A user who logs in by SSH key alone has an empty password, which stays unencrypted. */
+/** A user who can only log in with an SSH key has an empty password, which is not encrypted. */
 const encryptedPassword = async (env: EncryptionKey, clear: string): Promise<string> =>
   clear === "" ? "" : await encryptSecret(env, clear);
 
@@ -60,10 +61,10 @@ export const withoutPasswords = (stored: Configuration): Promise<Configuration> 
   withPasswords(stored, () => Promise.resolve(""));
 
 /**
- * The configuration that a clone of another account's appliance starts with. Users get their passwords from the
- * template that the appliance descends from, or its root's password. If the template is gone, and for databases, the
- * passwords are new and unknown. SSH keys are not copied, because the owner of the original could log in to machines of
- * others.
+ * The initial configuration of a clone of another account's appliance. Users get their password from the template that
+ * the appliance descends from, or else the password of the template's root. If the template is gone, and for databases,
+ * the passwords are new and unknown. SSH keys are not copied, because the original's owner could then log in to other
+ * people's machines.
  */
 export async function forStranger(
   env: EncryptionKey,

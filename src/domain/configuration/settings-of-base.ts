@@ -10,26 +10,29 @@ import type { BaseSystemFacts } from "#model/catalogue";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 
-/** The settings that have no effect without packages of the base system. Its fact of the same name lists them. */
+/**
+ * The settings that have no effect without packages of the base system. The base system's fact of the same name lists
+ * them.
+ */
 export type SettingOfBase = "firstBoot" | "automaticUpdates" | "diskEncryption" | "fileSystem";
 
-/** The image type and the settings: together they decide which packages are added. */
+/** The image type and the settings, which together decide which packages are added. */
 export interface ImageSettings {
   imageType: ImageType;
   settings: Pick<Configuration["settings"], SettingOfBase>;
 }
 
 interface Rule {
-  /** Its path in the document of the configuration. */
+  /** The setting's path in the configuration document. */
   path: string;
-  /** The value that needs no packages. */
+  /** The value for which no packages are needed. */
   plain: string;
-  /** The beginning of a sentence about it. */
+  /** The beginning of a sentence about the setting. */
   subject: string;
-  /** The purpose of the packages, as a noun. Default: the chosen value. */
+  /** What the packages are for, as a noun. By default, the chosen value. */
   purpose?: string;
   isIn: (image: ImageSettings) => boolean;
-  /** Why it is not in an image although it is chosen: the image's type. */
+  /** Why images of some types lack the setting even if it is chosen. */
   whyNotInType: string;
 }
 
@@ -85,7 +88,7 @@ export const packagesOfSettings = (base: Pick<BaseSystemFacts, SettingOfBase>, i
     .filter((name) => rules[name].isIn(image))
     .flatMap((name) => packagesFor(base, name, image.settings[name]) ?? []);
 
-/** The settings that the base system cannot have, each with the reason, without a full stop. */
+/** The settings that the base system does not support, each with the reason, without a full stop. */
 const whyNotOnBase = (settings: ImageSettings["settings"], base: Base) =>
   names
     .filter((name) => settings[name] !== rules[name].plain && packagesFor(base, name, settings[name]) === undefined)
@@ -95,7 +98,10 @@ const whyNotOnBase = (settings: ImageSettings["settings"], base: Base) =>
       return { name, path, why: `must be ${plain}, because Kiln knows no packages of ${base.title} for ${purpose}` };
     });
 
-/** Refuses a new value that the base system cannot have. One that is already stored stays, and status reports it. */
+/**
+ * Refuses a new value that the base system does not support. A value that is already stored stays, and the status
+ * reports it.
+ */
 export async function refuseSettingsOfBase(
   db: Database,
   { baseSystem }: Pick<Appliance, "baseSystem">,
@@ -107,7 +113,10 @@ export async function refuseSettingsOfBase(
   if (faults.length > 0) throw wrongValues(faults.map(({ path, why }) => ({ path, why })));
 }
 
-/** Reports settings that the base system or the image's type cannot have. `baseSystem` is undefined if no catalogue has it. */
+/**
+ * Reports settings that the base system or the image type does not support. `baseSystem` is undefined if no catalogue
+ * has it.
+ */
 export function settingsOfBaseIssues({
   baseSystem,
   ...image

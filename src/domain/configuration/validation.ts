@@ -12,15 +12,15 @@ import { outOfLimits } from "#lib/wire/limits";
 
 const maxTextBytes = 64 * 1024;
 /**
- * The size as JSON with XML's escapes. A row of D1 has 2 MB, and a client that reads the document must be able to send
- * it back in a body.
+ * The maximum size, measured as JSON with XML's escapes. A row of D1 has at most 2 MB, and a client that reads the
+ * document must be able to send it back in a body.
  */
 const maxConfigurationBytes = 512 * 1024;
 
 /**
- * Refuses values that are invalid in an image. Checks everything, since a change may break something that it does not
- * name. Volumes may be too large for the disk, because clients send the two separately; `status` reports it until they
- * fit (issues.ts).
+ * Refuses values that are invalid in an image. Checks everything, because a change may invalidate something that it
+ * does not name. Volumes may be too large for the disk, because clients send the two separately; `status` reports it
+ * until they fit (issues.ts).
  */
 export function validate(configured: Configured): void {
   const faults = faultsOf(configured);
@@ -106,7 +106,7 @@ function validateFirewall(check: Check, { openPorts }: Configuration["firewall"]
   }
 }
 
-/** Checks `disk_size` separately: it is shown in gigabytes, so its bounds are not those of its number. */
+/** Checks `disk_size` separately. It is shown in gigabytes, so its bounds are not those of the stored number. */
 function validateSettings(check: Check, { diskSizeMb }: Configuration["settings"]): void {
   check(diskSizeMb >= 64 && diskSizeMb <= 1024 * 1024, "settings/disk_size", "must be 1 to 1024 GB, or at least 64M");
 }
@@ -129,7 +129,7 @@ function validateLvm(check: Check, { enabled, kind, volumeGroup, volumes }: Conf
   );
 }
 
-// Directories that the kernel makes at run time, or that are needed before the volumes are mounted.
+// Directories that the kernel creates at run time, or that are needed before the volumes are mounted.
 const unmountable = /^\/(proc|sys|dev|run|boot|etc|bin|sbin|lib|lib64)(\/|$)/;
 
 function validateScripts(check: Check, scripts: Configuration["scripts"]): void {

@@ -6,8 +6,8 @@ import { swapPartitionMb } from "#lib/kiwi/swap-partition";
 /** The facts that decide whether volumes fit on their disk. */
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;
 
-// All sizes are in MB. KIWI NG 9.24 makes the partitions (kiwi/defaults.py); the first begins at 1 MB. LVM uses the
-// last partition: 1 MB for itself, the rest in whole extents.
+// All sizes are in MB. KIWI NG 9.24 creates the partitions (kiwi/defaults.py); the first one begins at 1 MB. LVM uses
+// the last partition: 1 MB for itself, and the rest in whole extents.
 const extentMb = 4;
 const outsideVolumes = { tableMb: 1, bootMb: 300, ownMb: 1 };
 /** The BIOS boot partition and the EFI partition, and the second table of GPT at the end of the disk. */
@@ -15,7 +15,7 @@ const efiPartitionsMb = 2 + 20 + 1;
 /** KIWI's minimum for a volume without a size. */
 const leastRootMb = 32;
 
-/** Whether LVM divides the image's disk. Media and network images have no disk. */
+/** Whether LVM divides the image's disk into volumes. Media and network images have no disk. */
 export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: ImageType): boolean =>
   lvm.enabled && lvm.kind === "lvm" && productOf(imageType).hasDisk;
 
@@ -36,7 +36,7 @@ export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firm
 }
 
 /**
- * The size of the root volume in MB: the configured size, or what the other volumes leave free on a disk with this
+ * The size of the root volume in MB: the configured size, or whatever the other volumes leave free on a disk with this
  * firmware.
  */
 export function rootVolumeMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
@@ -51,7 +51,7 @@ function neededMb({ lvm: { volumes }, settings }: DiskFacts): number {
   return sizes.reduce((sum, sizeMb) => sum + Math.ceil(sizeMb / extentMb) * extentMb, root);
 }
 
-/** The size of a root that is a partition: the rest of the disk, which may be negative. */
+/** The size of the root partition if there are no volumes: the rest of the disk, which may be negative. */
 export function rootPartitionMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
   const others = partitionsOf(lvm).reduce((sum, { sizeMb }) => sum + sizeMb, swapPartitionMb(settings));
   return settings.diskSizeMb - outsideVolumes.tableMb - firmwareMb(firmware) - others;
