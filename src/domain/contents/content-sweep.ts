@@ -4,7 +4,7 @@ import { blobIdOfKey, contentsPrefix } from "#storage/blobs";
 import { contentKeys, listNamedBlobs, listReleased, forgetReleased, listReleasedBefore } from "#storage/contents";
 import { forgetPictureSizes } from "#storage/pictures";
 
-/** A request that has just read a row may still need its blob. */
+/** How long contents stay, because a request that has just read a row may still need its blob. */
 const graceMs = 60 * 60_000;
 /** R2 deletes at most a thousand keys per call, and a blob may have two. */
 const blobsPerRun = 500;
@@ -20,7 +20,7 @@ export async function removeReleasedContents({ env, db }: Services, now: number)
   await forgetReleased(db, released, before);
 }
 
-/** Removes contents that never got a row, because the client disconnected or the service was killed before that. */
+/** Removes contents that never got a row, because the client disconnected or the service was killed first. */
 export async function removeStrayContents({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: contentsPrefix, now });
   const blobIds = [...new Set(old.map(blobIdOfKey))];

@@ -61,7 +61,7 @@ export async function removeGpgKey(db: Database, applianceId: number, id: number
 }
 
 /**
- * A stored key in armour that every version of rpm can read: no headers or other text, lines of equal length, and a
+ * A stored key, as armour that every version of rpm can read: no headers or other text, lines of equal length, and a
  * checksum.
  */
 export const plainArmour = async (stored: string): Promise<string> =>
@@ -79,9 +79,9 @@ function checkName(name: string): void {
 }
 
 /**
- * Checks that there is exactly one public key, which rpm can use. Returns it as it was sent, or in new armour if it was
- * binary. Expired keys are accepted, since old repositories are signed by them and rpm ignores the date. Revoked keys
- * are refused.
+ * Checks that there is exactly one public key, and that rpm can use it. Returns it as it was sent, or as new armour if
+ * it was binary. Expired keys are accepted, because old repositories are signed with them and rpm ignores the date.
+ * Revoked keys are refused.
  */
 export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: string; key: string }> {
   if (bytes.byteLength > maxKeyBytes) throw gpgKeyTooLarge();
@@ -98,7 +98,7 @@ export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: s
   return { fingerprint: key.getFingerprint(), key: armourIn(bytes) ?? key.armor() };
 }
 
-/** Undefined if the key is binary, or if its text is invalid in XML. */
+/** The armour as text. Undefined if the key is binary, or if its text is invalid in XML. */
 function armourIn(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -17,7 +17,7 @@ import type { Database } from "#storage/db";
 import { addOverlayFile, replaceContent, type FileContent, type OverlayFile } from "#storage/overlay-files";
 import { endReservation } from "#storage/reservations";
 
-/** The account and the appliance that the files belong to. */
+/** The account and the appliance that get the files. */
 export interface FileTarget {
   env: Env & OutsideEnv;
   db: Database;
@@ -27,8 +27,8 @@ export interface FileTarget {
 }
 
 /**
- * The refusal of a file that is too large. It differs for a direct upload, for which the specification has no code, and
- * a download.
+ * The refusal for a file that is too large. It differs between direct uploads, for which the specification has no code,
+ * and downloads.
  */
 type TooLarge = (largestMb: number) => Refusal;
 
@@ -37,14 +37,14 @@ const downloadTooLarge: TooLarge = (largestMb) => new Refusal("download_error", 
 export const limitOf = (largestMb: number) =>
   `The file is too large: this service takes files of up to ${largestMb} MiB.`;
 
-/** A file whose content is stored, but that no row names yet. */
+/** A file whose content is stored, but which no row names yet. */
 export interface StagedFile extends FileContent {
   /** The file's name on the client. */
   sentName: string | undefined;
 }
 
 /**
- * Stores a file's content while it arrives. If it is refused or cut off, nothing remains stored.
+ * Stores a file's content while it arrives. If the file is refused or cut off, nothing remains stored.
  *
  * @param replaced the file whose content is replaced
  */
@@ -84,12 +84,12 @@ export async function addFile(
   const writer = { accountId, quotaBytes: await quotaBytes({ env, db }, accountId), most: limitsOf(env).files };
   const added = await addOverlayFile(db, row, writer);
   if (added) return added;
-  await getOwnAppliance(db, accountId, applianceId, "invalid"); // or it was deleted in the meantime
+  await getOwnAppliance(db, accountId, applianceId, "invalid"); // or the appliance was deleted in the meantime
   await refuseOverLimit({ env, db }, accountId, { files: 1 });
   throw quotaExceeded();
 }
 
-/** Downloads a file and adds it. The row is written when the whole file is stored. */
+/** Downloads a file and adds it. The row is written once the whole file is stored. */
 export async function addWebFile(
   target: FileTarget,
   applianceId: number,
@@ -123,7 +123,7 @@ async function stageDownload(target: FileTarget, url: URL): Promise<StagedFile> 
   }
 }
 
-/** Replaces the content of a file with a staged one. */
+/** Replaces the content of a file with staged content. */
 export async function replaceFile(
   { env, db, accountId }: FileTarget,
   file: OverlayFile,

@@ -4,11 +4,11 @@ import { Refusal } from "#domain/refusal";
 export interface FileMetadata {
   /** The name without its directory. */
   fileName: string;
-  /** The directory, absolute and normalised. */
+  /** The directory of the file, absolute and normalised. */
   path: string;
   owner: string;
   group: string;
-  /** The mode's bits, e.g. 0o644. */
+  /** The mode bits, e.g. 0o644. */
   permissions: number;
   /** Whether builds include the file. */
   enabled: boolean;
@@ -33,7 +33,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text).byteLength;
 const unfit = /[\u0000-\u001f\u007f\ufffd-\uffff]|\p{Surrogate}/u;
 
 /**
- * The whole metadata of a new file.
+ * The complete metadata of a new file.
  *
  * @param sentName the file's name at its source, perhaps with directories; used if the client gives no name
  */
@@ -45,7 +45,7 @@ export function parseMetadata(given: GivenMetadata, sentName: string | undefined
   return metadata;
 }
 
-/** The part of the metadata that is given. */
+/** Those parts of the metadata that are given. */
 export function parseChanges(given: GivenMetadata): Partial<FileMetadata> {
   const { filename, path, owner, group, permissions, enabled } = given;
   return {
@@ -93,7 +93,7 @@ function parseOwner(name: "owner" | "group", text: string): string {
   throw refused(name, "must be a name of letters, digits, dots, dashes and underscores, or a number");
 }
 
-/** The mode's bits for `644`, `0755` or `04755`, and for the notations of ls and chmod: `rwxr-xr-x`, `u=rw,go=r`. */
+/** The mode bits of `644`, `0755` or `04755`, and of the notations of ls and chmod: `rwxr-xr-x`, `u=rw,go=r`. */
 function parsePermissions(text: string): number {
   if (/^0{0,2}[0-7]{3,4}$/.test(text)) return Number.parseInt(text, 8);
   const bits = bitsOfListing(text) ?? bitsOfClauses(text);
@@ -118,7 +118,7 @@ function bitsOfListing(text: string): number | undefined {
 const places: Record<string, number> = { u: 6, g: 3, o: 0 };
 const flags: Record<string, number> = { r: 4, w: 2, x: 1 };
 
-/** `u=rwx,go=rx`. Only complete modes are valid, since there is no mode to add to. */
+/** The mode bits of `u=rwx,go=rx`. Only complete modes are valid, because there is no mode to change. */
 function bitsOfClauses(text: string): number | undefined {
   if (!/^[ugoa]*=[rwxst]*(,[ugoa]*=[rwxst]*)*$/.test(text)) return undefined;
   let mode = 0;

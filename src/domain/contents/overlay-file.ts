@@ -17,14 +17,14 @@ export async function listFiles(db: Database, accountId: number, applianceId: nu
   return listOverlayFiles(db, appliance.id);
 }
 
-/** A file of an appliance that this account may read. Another account's does not exist for it. */
+/** A file of an appliance that this account may read. A file that it may not read is reported as unknown. */
 export async function getFile(db: Database, accountId: number, id: number): Promise<OverlayFile> {
   const file = await findAnyOverlayFile(db, id);
   if (!file || !(await findReadableAppliance(db, accountId, file.applianceId))) throw noSuchFile();
   return file;
 }
 
-/** A file that this account may change. Every account sees the files of templates, but none may change them. */
+/** A file that this account may change. Every account can read the files of templates, but none may change them. */
 export async function getOwnFile(db: Database, accountId: number, id: number): Promise<OverlayFile> {
   const file = await getFile(db, accountId, id);
   await getOwnAppliance(db, accountId, file.applianceId);
@@ -45,7 +45,7 @@ export async function changeFile(
   return changed;
 }
 
-/** Removes a file with its content, unless another appliance has the same. */
+/** Removes a file and its content, unless another appliance uses the same content. */
 export async function deleteFile(db: Database, accountId: number, id: number): Promise<void> {
   const file = await getOwnFile(db, accountId, id);
   if (!(await deleteOverlayFile(db, file, accountId))) throw noSuchFile();

@@ -23,8 +23,8 @@ interface PictureLimits {
   /** The maximum length of each side. */
   maxSide: number;
   /**
-   * The maximum for 8 bits per colour or less; half of that for 16 bits. Decoding this many takes 50 ms, during which
-   * nothing else runs.
+   * The maximum for at most 8 bits per colour; half of that for 16 bits. Decoding this many pixels takes 50 ms, during
+   * which nothing else runs.
    */
   maxPixels: number;
   /** The limits in words. */
@@ -32,8 +32,8 @@ interface PictureLimits {
 }
 
 /**
- * An isolate has 128 MB, and the solver needs much of it. Decoding takes up to nine bytes per pixel, so these limits
- * keep a picture and everything made from it below 65 MiB (decision 13).
+ * An isolate has 128 MB, and the solver needs a large part of it. Decoding takes up to nine bytes per pixel, so these
+ * limits keep a picture and everything that is made from it below 65 MiB (decision 13).
  */
 export const pictureLimits: Record<PictureKind, PictureLimits> = {
   logo: { maxBytes: 2 ** 20, maxSide: 1024, maxPixels: 1024 * 1024, words: "1 MiB and 1024 x 1024 pixels" },
@@ -45,7 +45,7 @@ export const pictureLimits: Record<PictureKind, PictureLimits> = {
   },
 };
 
-/** Limits how many pictures are decoded at the same time: each takes up to 65 MiB for a moment. */
+/** Limits how many pictures are decoded at the same time, because each one takes up to 65 MiB for a moment. */
 const decoding = new FairTurns({
   atOnce: 1,
   waiting: 16,
@@ -59,7 +59,7 @@ const logoSide = 128;
 /** GET …/background always answers with a thumbnail of this size (compatibility.md, "Pictures"). */
 const thumbnailSide = 100;
 
-/** An appliance's own logo, or the thumbnail of its own background, or otherwise the service's default. */
+/** An appliance's own logo, or the thumbnail of its own background. If it has none, the service's default. */
 export async function getPicture(
   env: Pick<Env, "BLOBS">,
   appliance: Pick<Appliance, "logoBlob" | "backgroundBlob">,
@@ -104,7 +104,7 @@ export const pictureTooLarge = (kind: PictureKind) =>
     message: `The ${kind} is too large: the limit is ${pictureLimits[kind].words}.`,
   });
 
-/** Decodes a picture. Checks its dimensions first, so that a few bytes that claim a billion pixels cost nothing. */
+/** Decodes a picture. Checks its dimensions first, so that a few bytes that claim a billion pixels cost no work. */
 async function checkPicture(kind: PictureKind, png: Uint8Array): Promise<Picture> {
   const { maxBytes, maxSide, maxPixels } = pictureLimits[kind];
   if (png.byteLength > maxBytes) throw pictureTooLarge(kind);

@@ -4,9 +4,9 @@ import type { Refusal } from "#domain/refusal";
 const mebibyte = 2 ** 20;
 
 export interface UploadLimit {
-  /** The reservation, which grows with the bytes that arrive. */
+  /** The reservation, which grows as bytes arrive. */
   room: Room;
-  /** The refusal of a file above the service's own limit. */
+  /** The refusal of a file that exceeds the service's own limit. */
   tooLarge: (largestMb: number) => Refusal;
 }
 

@@ -8,7 +8,7 @@ const patience = { silenceMs: 60_000, totalMs: 10 * 60_000 };
 const longestAddress = 2000;
 const chunkBytes = 128 * 1024;
 
-/** The URL of a file on the web. Whether it may be reached is checked when it is downloaded. */
+/** The URL of a file on the web. Whether the URL may be accessed is checked when the file is downloaded. */
 export function parseWebAddress(text: string): URL {
   const trimmed = text.trim();
   if (!/^(https?|ftp):\/\//i.test(trimmed)) throw new Refusal("invalid_protocol");
@@ -40,7 +40,7 @@ export interface WebFile {
 }
 
 /**
- * Opens a file for download by HTTP, HTTPS or FTP. Every failure, even in the middle of the file, is a DownloadFailed.
+ * Starts to download a file by HTTP, HTTPS or FTP. Every failure, even in the middle of the file, is a DownloadFailed.
  */
 export async function openWebFile(env: OutsideEnv, url: URL, limits = patience): Promise<WebFile> {
   const patient = { silenceMs: limits.silenceMs, deadline: AbortSignal.timeout(limits.totalMs) };
@@ -76,7 +76,7 @@ async function openHttp(env: OutsideEnv, url: URL, { silenceMs, deadline }: Pati
     await answer.body?.cancel();
     throw new DownloadFailed(`${url.host} answered ${answer.status}.`);
   }
-  // The runtime returns a few kilobytes at a time unless the reader requests more.
+  // The runtime returns a few kilobytes at a time unless the reader asks for more.
   const reader = (answer.body ?? new Blob([]).stream()).getReader({ mode: "byob" });
   return {
     read: () => reader.read(new Uint8Array(chunkBytes)),
@@ -85,14 +85,14 @@ async function openHttp(env: OutsideEnv, url: URL, { silenceMs, deadline }: Pati
   };
 }
 
-/** The bytes of a source, as long as they keep coming. */
+/** The bytes of a source. Fails if it is silent for too long or the whole download takes too long. */
 function patiently(source: Source, url: URL, patience: Patience): ReadableStream<Uint8Array> {
   let hasBegun = url.protocol !== "ftp:";
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { done, value } = await nextOf(source, patience).catch(async (error: unknown) => {
-          await source.cancel(error).catch(() => {}); // it has failed already
+          await source.cancel(error).catch(() => {}); // it has already failed
           throw new DownloadFailed(reasonOf(error, { host: url.host, hasBegun, ...patience }), { cause: error });
         });
         hasBegun = true;
