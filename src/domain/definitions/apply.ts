@@ -16,7 +16,7 @@ export async function getDefinition(
   return definitionOf(appliance, await readContents(db, appliance), baseUrl);
 }
 
-/** Applies a definition to an appliance, atomically. Everything that the definition omits stays. */
+/** Applies a definition to an appliance, atomically. Everything that the definition omits stays unchanged. */
 export async function applyDefinition(
   { env, db }: Services<ApplyEnv>,
   appliance: Appliance,
@@ -33,7 +33,7 @@ export async function applyDefinition(
   return await getDefinition({ env, db }, saved, baseUrl);
 }
 
-/** The rows that differ. An equal list stays, so that its entries keep their ids. */
+/** The rows that differ. A list that is equal stays, so that its entries keep their ids. */
 function rowsOf({ before, after }: Plan): DefinitionRows {
   const [was, { columns, ...is }] = [allRowsOf(before), allRowsOf(after)];
   const differs = (name: keyof typeof is) => JSON.stringify(was[name]) !== JSON.stringify(is[name]);

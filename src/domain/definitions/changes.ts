@@ -6,7 +6,7 @@ import { writeJson } from "#lib/wire/json";
 import { viewOf } from "#lib/wire/view";
 
 /**
- * A value that differs, by its path in the document. `item` is the item of a list. `from` is absent if the value was
+ * A value that differs, with its path in the document. `item` is the item of a list. `from` is absent if the value was
  * added, `to` if it was removed.
  */
 export interface DefinitionChange {
@@ -39,7 +39,7 @@ export async function changesBetween(before: Definition, after: Definition): Pro
   return [...changes, ...orderChanges([...was.keys()], [...is.keys()])];
 }
 
-/** Reports lists that have the same items in another order. */
+/** Reports lists that have the same items in a different order. */
 function orderChanges(before: string[], after: string[]): DefinitionChange[] {
   const [was, is] = [before, after].map((keys) => Map.groupBy(keys, (key) => key.split(separator)[0] ?? ""));
   return [...(is ?? [])].flatMap(([name, items]) => {
@@ -56,14 +56,14 @@ const shortened = (text: string): string => {
 };
 const maxShown = 200;
 
-/** Passwords that differ. Both configurations are as stored, so equal passwords have equal encrypted texts. */
+/** Passwords that differ. Both configurations are as stored, and equal passwords have equal encrypted texts. */
 export function passwordChanges(before: Configuration, after: Configuration): DefinitionChange[] {
   const known = new Map(passwordsOf(before).map(({ name, item, password }) => [name + item, password]));
   const changed = passwordsOf(after).filter((one) => (known.get(one.name + one.item) ?? one.password) !== one.password);
   return changed.map(({ name, item }) => ({ name, item, to: "a different password" }));
 }
 
-/** Each password with the user whom it belongs to. */
+/** Each password, with the user that it belongs to. */
 export const passwordsOf = ({ users, databases }: Configuration) => [
   ...users.map(({ name, password }) => ({ name: "configuration/users/password", item: name, password })),
   ...databases.flatMap(({ type, users: ofDatabase }) =>
@@ -79,7 +79,7 @@ export const passwordsOf = ({ users, databases }: Configuration) => [
 const separator = "\n";
 const viewer = { baseUrl: "", version: { name: "v2" } } as const;
 
-/** Each value by its path. A list item's key is its name, and its value the rest of the item. */
+/** Each value, by its path. The key of a list item is its name, and its value is the rest of the item. */
 async function valuesOf(shown: Definition): Promise<Map<string, string>> {
   const view = viewOf(definition, shown, viewer);
   await rest();
@@ -105,10 +105,10 @@ function itemsOf(path: string, items: readonly unknown[]): [string, string][] {
   });
 }
 
-/** The fields that can name an item for people, the best first. */
+/** The fields that can serve as an item's name for people, best first. */
 const nameFields = ["name", "kind", "path", "username", "command", "type", "url"] as const;
 
-/** The name of an item, and its other fields. Only the repository of the own packages has no name. */
+/** The name of an item, and its other fields. Only the repository of the account's own packages has no name. */
 function nameIn(item: unknown): { name: string; text: string } {
   if (typeof item !== "object" || item === null) return { name: String(item), text: String(item) };
   const fields: Partial<Record<string, unknown>> = { ...item };

@@ -26,7 +26,7 @@ import { listTemplateSets } from "#storage/template-sets";
 export interface NewRequest extends DefinitionRequest {
   /** The id of a request that may be repeated. */
   requestId?: string | undefined;
-  /** Whether a second appliance of the same name is refused. */
+  /** Whether to refuse the request if the account already has an appliance of that name. */
   isNameNew?: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function planNew(services: Services<ApplyEnv>, request: NewRequest)
   return { start, ...(await planOf(services, start, request)) };
 }
 
-/** Stores a planned appliance. `schematic`: the schematic of the account that it is made from. */
+/** Stores a planned appliance. `schematic` is the account's schematic that the appliance is made from. */
 export async function addPlanned(
   { env, db }: Services<ApplyEnv>,
   request: NewRequest & { schematic?: string },
@@ -115,7 +115,7 @@ async function startOf({ db }: Services<unknown>, { account, wanted, requestId }
 }
 
 /**
- * No client of 2010 sends definitions, so the old default is not needed. `kiln clone` and the pages prefer the same
+ * Clients of 2010 send no definitions, so the old default is not needed. `kiln clone` and the pages prefer the same
  * architecture.
  */
 const usualArch = "x86_64";

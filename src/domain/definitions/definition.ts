@@ -43,7 +43,7 @@ export async function readContents(db: Database, appliance: Appliance): Promise<
 /** The kinds of entries, in the order of a definition. */
 export const kinds = ["package", "pattern", "ban"] as const satisfies readonly Selection["kind"][];
 
-/** The contents in a form that means the same in every service. URLs of the service begin with `baseUrl`. */
+/** The contents, in a form that means the same on every service. URLs of the service begin with `baseUrl`. */
 export function definitionOf(
   { id, baseSystem, arch }: Pick<Appliance, "id" | "baseSystem" | "arch">,
   { identity, configuration, repositories, selection, files, keys }: Contents,
@@ -70,7 +70,7 @@ export function definitionOf(
     patterns: chosen("pattern"),
     bans: chosen("ban"),
     files: files.map(fileOf),
-    // Every line end is LF, as a reader of the document sees it.
+    // Every line ends with LF, as for a reader of the document.
     gpgKeys: keys.map(({ name, target, key }) => ({ name, target, key: key.replaceAll(/\r\n?/g, "\n") })),
   };
 }

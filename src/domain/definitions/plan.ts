@@ -11,7 +11,7 @@ import { findBaseSystem, type Appliance } from "#storage/appliances";
 
 export type ApplyEnv = EncryptionKey & LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB">;
 
-/** A definition, the account that sends it, and the address of the service. */
+/** A definition, the account that sends it, and the URL of the service. */
 export interface DefinitionRequest {
   account: Account;
   wanted: WantedDefinition;
@@ -51,7 +51,7 @@ export async function planDefinition(
   return { changes, software: await effectBetween({ env, db }, both, request.signal) };
 }
 
-/** The current and the wanted contents, and how they differ. */
+/** The current contents and those that the definition asks for, and how they differ. */
 export async function planOf(
   services: Services<EncryptionKey>,
   appliance: Appliance,
@@ -67,7 +67,7 @@ export async function planOf(
   return { before, after, changes };
 }
 
-/** The rows to store. Their columns have a fixed order, so that equal rows are equal as JSON. */
+/** The rows to store. Their columns are in a fixed order, so that equal rows are equal as JSON. */
 export function allRowsOf({ identity, configuration, repositories, selection, files, keys }: Contents) {
   const { name, version, imageType } = identity;
   return {

@@ -4,7 +4,7 @@ import { publicUrl } from "#lib/contract/repository-url";
 import { Refusal } from "#domain/refusal";
 import type { Repository } from "#storage/repositories";
 
-/* Names of repositories in a definition. They mean the same in every service and account. */
+/* Names of repositories in a definition. They mean the same on every service and for every account. */
 
 /** A repository that the service stores has a different URL in each service, so it is named instead. */
 export function repositoryOf({ name, url, isUserRepository }: Repository, baseUrl: string) {
@@ -14,7 +14,7 @@ export function repositoryOf({ name, url, isUserRepository }: Repository, baseUr
 
 type WantedRepository = NonNullable<NonNullable<(typeof wantedDefinition)["reads"]>["repositories"]>[number];
 
-/** Finds the repository that a definition means among those that the account sees. */
+/** Finds the repository that a definition refers to, among those that the account can see. */
 export function repositoryMeant(
   visible: readonly Repository[],
   { name, url, uploads }: WantedRepository,
@@ -42,14 +42,16 @@ export function repositoryMeant(
 
 const uploadsPin = "uploads";
 
-/** The text of a pin to a repository: its name, or its URL if another repository of the appliance has the same name. */
+/**
+ * The text that pins to a repository: its name, or its URL if another repository of the appliance has the same name.
+ */
 export function pinOf(pinned: Repository, all: readonly Repository[], baseUrl: string): string {
   if (pinned.isUserRepository) return uploadsPin;
   const isClear = pinned.name !== uploadsPin && all.filter(({ name }) => name === pinned.name).length === 1;
   return isClear ? pinned.name : (urlOf(pinned, baseUrl) ?? pinned.name);
 }
 
-/** The repositories that a pin may mean. */
+/** The repositories that a pin may refer to. */
 export function pinnedTo(pin: string, all: readonly Repository[], baseUrl: string): Repository[] {
   const exact = all.filter((one) => (one.isUserRepository ? pin === uploadsPin : pin === urlOf(one, baseUrl)));
   return exact.length > 0 ? exact : all.filter(({ name }) => name === pin);

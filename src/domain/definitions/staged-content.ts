@@ -10,8 +10,8 @@ import { contentKey } from "#storage/blobs";
 import type { FileContent } from "#storage/overlay-files";
 
 /**
- * How long content that is stored ahead of its definition stays valid. No row names it, and the client gets the
- * encrypted id of the blob. The sweep removes blobs without a row after an hour, so this is shorter.
+ * How long content that is stored before its definition stays valid. No row names it, and the client gets the encrypted
+ * id of the blob. The sweep removes blobs without a row after an hour, so this time is shorter.
  */
 const validMs = 45 * 60_000;
 
@@ -38,7 +38,7 @@ export async function storeContent(
   return { sha256: content.sha256, size: content.size, upload };
 }
 
-/** Undefined if the content is another account's or too old, or if this service did not encrypt the id. */
+/** Undefined if the content is too old or belongs to another account, or if this service did not encrypt the id. */
 export async function findContent(
   env: EncryptionKey,
   accountId: number,

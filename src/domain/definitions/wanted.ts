@@ -21,17 +21,18 @@ import type { Appliance } from "#storage/appliances";
 import type { FileContent } from "#storage/overlay-files";
 import { listVisibleRepositories, type Repository } from "#storage/repositories";
 
-/** The account that sends a definition, the appliance that it is for, and the address of the service. */
+/** The account that sends a definition, the appliance that it is for, and the URL of the service. */
 export interface Reading {
   account: Account;
   appliance: Pick<Appliance, "baseSystem" | "arch">;
   baseUrl: string;
-  /** The reaction if the service lacks the content of a file. A plan does not need the content. */
+  /** What to do if the service lacks the content of a file. A plan does not need the content. */
   missingContent: "refuse" | "assume";
 }
 
 /**
- * The contents that a definition requires. Everything that it omits stays. Refuses the same as the calls for each part.
+ * The contents that a definition asks for. Everything that it omits stays unchanged. Refuses the same as the individual
+ * calls do.
  */
 export async function wantedContents(
   services: Services<EncryptionKey>,
@@ -54,7 +55,7 @@ export async function wantedContents(
   };
 }
 
-/** The base system and architecture of an appliance never change. */
+/** Refuses a different base system or architecture, because these never change. */
 function refuseOtherBase({ baseSystem, arch }: Reading["appliance"], wanted: WantedDefinition): void {
   check((wanted.baseSystem ?? baseSystem) === baseSystem, "base_system", fixed(baseSystem));
   check((parseArch(wanted.arch) ?? arch) === arch, "arch", fixed(arch));
@@ -73,7 +74,7 @@ async function configuredOf(env: EncryptionKey, before: Contents, wanted: Wanted
   return { identity: { name: after.name, version: after.version, imageType: after.imageType }, configuration };
 }
 
-/** The path of a setting begins with the part of the definition that it is in. */
+/** Refuses invalid values. The path of a setting begins with the part of the definition that contains it. */
 function refuseInvalid(after: Configured): void {
   const faults = faultsOf(after).map(({ path, why }) => ({
     path: ofDefinition.has(path) ? path : `configuration/${path}`,
@@ -85,8 +86,8 @@ function refuseInvalid(after: Configured): void {
 const ofDefinition = new Set(["name", "version", "configuration"]);
 
 /**
- * Refuses settings that the configuration would store but neither use nor show: reporting them as applied would be
- * wrong.
+ * Refuses settings that the configuration would store but neither use nor show. It would be wrong to report them as
+ * applied.
  */
 function refuseUnused({ network, lvm }: Configuration, { configuration: change }: WantedDefinition): void {
   const { ip, netmask, route, nameservers } = change?.network ?? {};
@@ -102,7 +103,9 @@ function refuseUnused({ network, lvm }: Configuration, { configuration: change }
   check(isUsed, "configuration/lvm/volumes", "are used only if lvm is enabled");
 }
 
-/** Definitions contain no passwords, so a definition from another appliance must not create users without passwords. */
+/**
+ * Definitions contain no passwords, so applying another appliance's definition must not create users without passwords.
+ */
 function refuseNewWithoutPassword({ users }: Configuration, { configuration: change }: WantedDefinition): void {
   const known = new Set(users.map(({ name }) => name));
   const open = change?.users?.find(({ name, password }) => password === undefined && !known.has(name));
