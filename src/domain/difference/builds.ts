@@ -22,7 +22,7 @@ import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
 
-/** A finished build with the data that is stored in addition to its image. */
+/** A finished build, with data that is stored separately from its image. */
 export interface ComparedBuild {
   build: Build;
   input: FrozenInput;
@@ -41,7 +41,7 @@ export interface BuildDifference {
 /** `gone`: one of the images has expired, or was built before files were stored. */
 export type ComparedFiles = ({ state: "compared" } & FileDifference) | { state: "gone" };
 
-/** Gets two builds that this account may compare: its own, shared or published ones. */
+/** Gets two builds that this account may compare: its own builds, shared ones or published ones. */
 export async function getCompared(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   accountId: number,
@@ -56,7 +56,7 @@ export async function getCompared(
   return { from: await comparedBuild(env, from), to: await comparedBuild(env, to) };
 }
 
-/** Refused for a build that is not finished, because its content is unknown. */
+/** Refused for a build that is not finished, because its contents are unknown. */
 export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Promise<ComparedBuild> {
   const installed = build.status === "finished" ? await findInstalled(env.BLOBS, build.uid) : undefined;
   const input = installed && (await findInput(env.BLOBS, build.inputSha256));
@@ -65,7 +65,7 @@ export async function comparedBuild(env: Pick<Env, "BLOBS">, build: Build): Prom
   return { build, input, packages: packagesOf(installed, input) };
 }
 
-/** Everything but the files, which are compared page by page. */
+/** All differences except those of files, which are compared page by page. */
 export const buildDifference = (from: ComparedBuild, to: ComparedBuild): BuildDifference => ({
   from,
   to,
@@ -89,7 +89,7 @@ export async function compareFiles(
 }
 
 /**
- * Everyone sees that a secret has changed. Only the owner of its image sees the checksum, because it would allow others
+ * Everyone sees that a secret has changed. Only the owner of its image sees the checksum, because others could use it
  * to verify a guess of the content.
  */
 function shownChange(change: FileChange, isOwn: Record<"from" | "to", boolean>): FileChange {

@@ -2,7 +2,7 @@ import { orderOf, type FileEntry } from "#lib/contract/index";
 import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import type { Change } from "#domain/difference/packages";
 
-/** The file at a path of an image. */
+/** The file at a path in an image. */
 export interface ComparedFile {
   type: FileEntry["type"];
   mode: number;
@@ -10,7 +10,7 @@ export interface ComparedFile {
   owner: string;
   group: string;
   size?: number;
-  /** Absent if it is not a regular file, or if the build is from before checksums were stored. */
+  /** Absent if it is not a regular file, or if the build is older than stored checksums. */
   sha256?: string;
   /** The target of a symbolic link. */
   target?: string;
@@ -20,7 +20,10 @@ export interface FileChange extends Change<ComparedFile> {
   path: string;
 }
 
-/** The part of the images to compare: at and below a directory, after a path, with a maximum number of changes. */
+/**
+ * Which part of the images to compare: a directory and everything below it, the path to start after, and the maximum
+ * number of changes.
+ */
 export interface FileRange {
   path: string;
   after?: string | undefined;
@@ -34,12 +37,12 @@ export interface FileDifference {
 }
 
 /**
- * The number of paths that one page compares, which takes half a second. Two large, similar images must not take all of
- * a request's time.
+ * How many paths one page compares, which takes half a second. Two large, similar images must not use up all of a
+ * request's time.
  */
 const maxPaths = 50_000;
 
-/** Merges two indexes. Only the blocks in use are in memory. */
+/** Merges two indexes. Only the blocks that are being read are in memory. */
 export async function fileDifference(
   from: Pick<FileIndex, "entriesFrom">,
   to: Pick<FileIndex, "entriesFrom">,
@@ -63,7 +66,7 @@ interface Pair {
   to: FileEntry | undefined;
 }
 
-/** Joins the entries of both by path. */
+/** Joins the entries of both images by path. */
 async function* pairs(
   fromEntries: AsyncGenerator<FileEntry>,
   toEntries: AsyncGenerator<FileEntry>,
@@ -106,7 +109,7 @@ function comparedFile(entry: FileEntry): ComparedFile {
   return { ...facts, size: entry.size, ...(entry.sha256 !== undefined && { sha256: entry.sha256 }) };
 }
 
-/** A checksum that only one build has is ignored. */
+/** Whether a file is the same in both images. A checksum that only one build has is ignored. */
 const isSame = (was: ComparedFile, is: ComparedFile): boolean =>
   was.type === is.type &&
   was.mode === is.mode &&

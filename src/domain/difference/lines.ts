@@ -1,14 +1,17 @@
-/** A line that both texts have, or only the first (`-`) or the second (`+`). `…` stands for lines that both have. */
+/**
+ * A line that is in both texts, only in the first (`-`) or only in the second (`+`). `…` stands for lines that are in
+ * both.
+ */
 export interface Line {
   sign: " " | "-" | "+" | "…";
   text: string;
 }
 
-/** The number of equal lines that are shown around a change. */
+/** How many equal lines are shown before and after a change. */
 const context = 3;
 /**
- * Comparing costs the product of both lengths. Above this, all lines count as changed. Up to this, it takes some
- * milliseconds.
+ * The cost of a comparison is the product of both lengths. Above this limit, all lines count as changed. Below it, a
+ * comparison takes some milliseconds.
  */
 const maxCells = 250_000;
 
@@ -29,7 +32,7 @@ export function lineDifference(before: string, after: string): Line[] {
 /** Splits a text into lines. The last line may have no line end. */
 const linesOf = (text: string): string[] => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
 
-/** The longest common subsequence stays; all other lines are removed or added. */
+/** Keeps the longest common subsequence. All other lines are removed or added. */
 function changed(from: readonly string[], to: readonly string[]): Line[] {
   const all = (lines: readonly string[], sign: Line["sign"]) => lines.map((text): Line => ({ sign, text }));
   if (from.length * to.length > maxCells) return [...all(from, "-"), ...all(to, "+")];

@@ -3,10 +3,10 @@ export interface ComparedPackage {
   /** The version with its release, and its epoch if it has one. */
   version: string;
   arch: string;
-  /** The name of the repository that it came from. Absent if it came from none of the build's repositories. */
+  /** The name of the repository that the package came from. Absent if it came from none of the build's repositories. */
   repository?: string | undefined;
   license?: string | undefined;
-  /** The checksum of its file. */
+  /** The checksum of the package's file. */
   checksum?: string | undefined;
 }
 
@@ -22,8 +22,8 @@ export interface PackageChange extends Change<ComparedPackage> {
 }
 
 /**
- * Compares packages, sorted by name. A package that replaces another is a change, even if only the file differs. If a
- * name has several packages, as kernels do, each is added or removed.
+ * Compares packages, sorted by name. A package that replaces another is a change, even if only the file differs. If an
+ * image has several packages of one name, such as kernels, each counts as added or removed.
  */
 export function packageDifference(from: readonly ComparedPackage[], to: readonly ComparedPackage[]): PackageChange[] {
   const [before, after] = [byName(from), byName(to)];
@@ -52,7 +52,7 @@ function changesOf(
 const without = (packages: readonly ComparedPackage[], others: readonly ComparedPackage[]): ComparedPackage[] =>
   packages.filter((one) => !others.some((other) => isSame(one, other)));
 
-/** An unknown checksum is ignored. */
+/** Whether two packages are the same. An unknown checksum is ignored. */
 const isSame = (one: ComparedPackage, other: ComparedPackage): boolean =>
   one.version === other.version &&
   one.arch === other.arch &&
@@ -60,7 +60,7 @@ const isSame = (one: ComparedPackage, other: ComparedPackage): boolean =>
 
 /** Licences that only one of the images has. */
 export interface LicenseDifference {
-  /** False if one of the builds is from before licences were reported. */
+  /** False if one of the builds is older than reports of licences. */
   known: boolean;
   added: string[];
   removed: string[];

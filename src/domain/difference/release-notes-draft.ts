@@ -17,11 +17,11 @@ export interface ReleaseNotesDraft {
   image: ComparedBuild;
   /** The name of the base system. */
   base: string;
-  /** Selected packages that are not in the template, or in the appliance that this one was cloned from. */
+  /** Selected packages that neither the template nor the appliance that this one was cloned from has. */
   own: string[];
   /** Paths of the appliance's own files. */
   ownFiles: string[];
-  /** The difference from the version that was published before. Absent if there was none. */
+  /** The difference from the previously published version. Absent if there was none. */
   since?: BuildDifference;
 }
 
@@ -61,7 +61,7 @@ async function madeOf(
   };
 }
 
-/** An image of the version that was published last before this one, of the same type if there is one. */
+/** An image of the version that was published before this one, of the same type if there is one. */
 async function publishedBefore(db: Database, { applianceId, version, imageType }: Build): Promise<Build | undefined> {
   const published = await listPublishedImages(db, applianceId);
   const own = published.findIndex((one) => one.version === version);

@@ -2,7 +2,10 @@ import type { FrozenInput } from "#lib/contract/index";
 import { usersIn } from "#lib/kiwi/import/users";
 import { counted } from "#lib/words/counted";
 
-/** A setting that differs. `item` is the item of a list. `from` is absent if it was added, `to` if it was removed. */
+/**
+ * A setting that differs. `item` is the item of a list. `from` is absent if the setting was added, `to` if it was
+ * removed.
+ */
 export interface SettingChange {
   name: string;
   item?: string;
@@ -10,7 +13,7 @@ export interface SettingChange {
   to?: string;
 }
 
-/** The differences between what two builds were made from, except for packages, passwords and the texts of scripts. */
+/** The differences between the inputs of two builds, except for packages, passwords and the texts of scripts. */
 export function settingDifference(from: FrozenInput, to: FrozenInput): SettingChange[] {
   const [before, after] = [settingsOf(from, to), settingsOf(to, from)];
   const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
@@ -20,7 +23,7 @@ export function settingDifference(from: FrozenInput, to: FrozenInput): SettingCh
   return [...changes, ...userChanges(from, to), ...scriptChanges(from, to)];
 }
 
-/** Separates a setting's name from its item. Neither can contain it. */
+/** Separates a setting's name from its item. Neither of them can contain it. */
 const separator = "\n";
 
 function changeOf(key: string, from: string | undefined, to: string | undefined): SettingChange {
@@ -35,7 +38,7 @@ function changeOf(key: string, from: string | undefined, to: string | undefined)
 
 type Setting = readonly [key: string, value: string];
 
-/** The settings of an input, without those that the other, older input does not contain yet. */
+/** The settings in an input, except those that the other, older input does not have yet. */
 function settingsOf(input: FrozenInput, other: FrozenInput): Map<string, string> {
   const { appliance, imageType, selection, repositories, keys = [], files = [] } = input;
   return new Map<string, string>([
@@ -79,7 +82,7 @@ function configured(configuration: FrozenInput["configuration"], other: FrozenIn
   return settings.filter(([, value]) => value !== "");
 }
 
-/** Users, their rights, and how many SSH keys they have. Everyone can compare published builds, so no key is shown. */
+/** Users, their rights, and the number of their SSH keys. Anyone can compare published builds, so no key is shown. */
 function userChanges({ description: before }: FrozenInput, { description: after }: FrozenInput): SettingChange[] {
   if (before["config.xml"] === undefined || after["config.xml"] === undefined) return [];
   const [from, to] = [before, after].map((one) => new Map(usersIn(one).map((user) => [user.name, user])));
@@ -106,7 +109,7 @@ function keyChanges(item: string, from: readonly string[], to: readonly string[]
   return [{ name: "ssh_keys", item, ...(was && { from: was }), ...(other && { to: other }) }];
 }
 
-/** Reports only that scripts differ: they may contain secrets, and everyone can compare published builds. */
+/** Reports only that scripts differ, because they may contain secrets and anyone can compare published builds. */
 function scriptChanges(before: FrozenInput, after: FrozenInput): SettingChange[] {
   const [from, to] = [before.configuration?.buildScript, after.configuration?.buildScript];
   if (!before.configuration || !after.configuration || from === to) return [];

@@ -12,11 +12,11 @@ import type { Repository } from "#storage/repositories";
 import { findInput } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 
-/** The difference between one of an appliance's images and a new image of its current state. */
+/** The difference between one of an appliance's images and the image that would be built from its current state. */
 export interface SinceBuild {
   /** Whether the new image would have the same content. */
   isSame: boolean;
-  /** Whether the appliance itself is the same: only repositories have changed. */
+  /** Whether the appliance itself is unchanged, so that only repositories have changed. */
   isSameDefinition: boolean;
   packages: PackageChange[];
   /** Changed settings, including files, keys and repositories. */
@@ -28,7 +28,7 @@ type Asked = Services<Pick<Env, "BLOBS" | "BASE_URL"> & EncryptionKey>;
 
 /**
  * Undefined if the appliance cannot be built now, or if the image's frozen input is gone. `examined` is the appliance
- * as the image's type, if it was examined before.
+ * as examined for the image's type, if it was examined before.
  */
 export async function sinceBuild(
   { env, db }: Asked,
@@ -58,7 +58,9 @@ export async function sinceBuild(
 const examineAs = async (services: Asked, appliance: Appliance, imageType: ImageType): Promise<ExaminedAppliance> =>
   await examine(services, appliance, { imageType, abilities: await listAbilities(services.db) });
 
-/** Whether nothing that decides an image has changed since its build: neither the appliance nor a repository. */
+/**
+ * Whether nothing that decides an image has changed since its build: neither the appliance nor any of its repositories.
+ */
 export const isUntouchedSince = (
   { createdAt }: Build,
   { lastEditedAt }: Pick<Appliance, "lastEditedAt">,
@@ -70,17 +72,17 @@ export const isUntouchedSince = (
 export const lastImage = (images: readonly Build[], imageType: ImageType): Build | undefined =>
   images.find((image) => image.imageType === imageType);
 
-/** Whether two inputs differ only in the versions of packages, for an appliance that was edited. */
+/** Whether two inputs differ only in the versions of packages, although the appliance was edited. */
 const isSameButVersions = (before: FrozenInput, now: FrozenInput, { packages, settings }: Changes): boolean =>
   settings.length === 0 &&
   // No input contains bans, and a ban may remove a package.
   packages.every(({ from, to }) => from && to) &&
-  // The description contains what the difference of the settings omits, such as passwords.
+  // The description also contains values that the difference of settings omits, such as passwords.
   descriptionOf(before) === descriptionOf(now);
 
 type Changes = Pick<SinceBuild, "packages" | "settings">;
 
-/** The description without its packages, whose versions are those of repositories. */
+/** The description without its packages, because their versions come from the repositories. */
 function descriptionOf({ description }: FrozenInput): string {
   const files = Object.entries(description).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify(files.map(([path, text]) => [path, text.replaceAll(/<package name=[^>]*>/g, "")]));
@@ -94,7 +96,7 @@ const compared = (one: FrozenPackage): ComparedPackage => ({
 });
 
 /**
- * Everything that decides what is in an image, as one text. Times, estimates and the state of a mirror are not
+ * Everything that decides the content of an image, as one text. Times, estimates and the state of a mirror are not
  * included.
  */
 function contentOf(input: FrozenInput): string {

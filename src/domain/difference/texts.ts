@@ -13,16 +13,16 @@ export interface TextDifference {
   lines: Line[];
 }
 
-/** The limit of compared files: each is read from both images. */
+/** The most files that are compared, because each is read from both images. */
 const maxTexts = 8;
 const maxBytes = 32 * 1024;
 
-/** Directories in which people write files. Files elsewhere come from packages, and change with them. */
+/** Directories in which people edit files. Files in other directories come from packages, and change with them. */
 const places = /^\/(?:etc|home|opt|root|srv|usr\/local|var\/(?:lib\/www|www))\//;
 
 /**
- * The differences of small text files, the appliance's own first. Only the reader's own images are compared: for
- * others, each file would have to be checked for being a copy of a secret, which is expensive.
+ * The differences of small text files, the appliance's own first. Both images must belong to the reader. For any other
+ * image, each file would have to be checked for being a copy of a secret, which is expensive.
  */
 export async function textDifferences(
   services: Services<Pick<Env, "BLOBS">>,
