@@ -11,10 +11,10 @@ import type { EventName } from "#model/event-names";
  */
 type DeliveryState = "waiting" | "delivered" | "failed";
 
-/** One event on its way to one webhook. */
+/** The delivery of one event to one webhook. */
 export interface Delivery {
   id: number;
-  /** The webhook's uid. Old webhooks have an id here, which SQLite returns as a number. */
+  /** The webhook's uid. For an old webhook it is an id, which SQLite returns as a number. */
   webhookId: string | number;
   eventId: number;
   event: EventName;
@@ -35,7 +35,7 @@ export interface Delivery {
 export interface Attempted {
   state: DeliveryState;
   attempts: number;
-  /** When it is tried again. Null if it has ended. */
+  /** When the delivery is tried again. Null if it has ended. */
   nextAt: number | null;
 }
 
@@ -45,7 +45,7 @@ const givenUpAfterMs = 24 * 60 * 60_000;
 /** A webhook that accepts nothing for this long is disabled. */
 const disabledAfterMs = 3 * 24 * 60 * 60_000;
 
-/** The delivery after one more attempt. `random` is in [0, 1) and spreads the deliveries over time. */
+/** The delivery after one more attempt. `random` is in [0, 1), and spreads retries over time. */
 export function afterAttempt(
   { createdAt, attempts: before }: { createdAt: number; attempts: number },
   succeeded: boolean,

@@ -30,7 +30,7 @@ type EventsEnv = Pick<Env, "EVENTS" | "DB">;
 /** The object that stores an account's events, sends them to its listeners and calls its webhooks. */
 export const eventsObject = (env: Pick<Env, "EVENTS">, { uid }: EventsOwner) => env.EVENTS.getByName(uid);
 
-/** The account that owns the events. */
+/** The account whose events they are. */
 export type EventsOwner = Pick<Account, "uid">;
 
 /** Announces an event. Repeating it changes nothing. */
@@ -75,7 +75,7 @@ export function versionPublished({
   return { key: `publication ${uuid} ${event}`, event, at: publishedAt.getTime(), account, subject };
 }
 
-/** Announces an event of the outbox. If that fails, the event stays there, and the sweep tries again. */
+/** Announces an event of the outbox. If that fails, the event stays in the outbox, and the sweep tries again. */
 export async function sendOutboxEvent(
   { env, db }: Services<Pick<Env, "EVENTS">>,
   owner: EventsOwner,
@@ -90,10 +90,10 @@ export async function sendOutboxEvent(
   }
 }
 
-/** The number of events that one run of the sweep announces. */
+/** How many events one run of the sweep announces. */
 const outboxAtOnce = 100;
 
-/** A chore of the sweep: announces events that the request that wrote them could not announce. */
+/** A chore of the sweep: announces events that could not be announced by the request that wrote them. */
 export async function sendOutbox({ env, db }: Services<Pick<Env, "EVENTS">>): Promise<void> {
   for (const { event, accountUid: uid } of await listOutbox(db, outboxAtOnce)) {
     await sendOutboxEvent({ env, db }, { uid }, event);
@@ -115,7 +115,10 @@ interface Following {
   access: Access;
 }
 
-/** The account's events from now on, or after the event `after`, as a text/event-stream that ends when its token expires. */
+/**
+ * The account's events from now on, or those after the event `after`, as a text/event-stream that ends when its token
+ * expires.
+ */
 export async function followEvents(
   env: Pick<Env, "EVENTS">,
   account: EventsOwner,
@@ -129,7 +132,7 @@ export async function followEvents(
   const headers = { upgrade: "websocket" };
   const { webSocket, ok, body } = await eventsObject(env, account).fetch(`https://events/?${query}`, { headers });
   if (webSocket) return streamOf(webSocket, until ?? Infinity);
-  // For some minutes after a deploy, an object may still run 0.1.0. Such an object answers with the stream itself, and
+  // For some minutes after a deploy, an object may still run version 0.1.0, which answers with the stream itself and
   // reads `until`.
   if (ok && body) return body;
   throw new Refusal("unknown_error", { message: "This account has too many open streams. Close one of them." });

@@ -10,7 +10,7 @@ import { findFirstPublished, listMoves, listPublished } from "#storage/published
 /** The most entries in a feed. */
 const maxEntries = 50;
 
-/** The events that an account's feed contains. Others are outdated too soon to be worth reading later. */
+/** The events that appear in an account's feed. Others become outdated too soon to be worth reading later. */
 const inFeed = [
   "build.finished",
   "version.published",
@@ -19,7 +19,7 @@ const inFeed = [
   "image.affected",
 ] as const satisfies readonly EventName[];
 
-/** The parts of a stored event that an entry names. */
+/** The parts of a stored event that an entry mentions. */
 const Announced = z.object({
   id: z.int(),
   event: z.enum(inFeed),
@@ -42,7 +42,7 @@ const Announced = z.object({
 });
 type Announced = z.infer<typeof Announced>;
 
-/** The latest events of an account that matter, as a feed. */
+/** The latest important events of an account, as a feed. */
 export async function feedOfAccount(
   env: Pick<Env, "EVENTS">,
   account: Account,
@@ -93,7 +93,10 @@ const publishedTitle = ({ name, version }: { name: string; version: string }) =>
 const movedTitle = ({ appliance, channel, version }: { appliance: string; channel: string; version: string }) =>
   `The channel ${channel} of ${appliance} has ${version}`;
 
-/** The versions of a published appliance and the moves of its channels, as a feed. Undefined if it is not published. */
+/**
+ * The versions of a published appliance and the moves of its channels, as a feed. Undefined if the appliance is not
+ * published.
+ */
 export async function feedOfPublished(
   db: Database,
   applianceId: number,

@@ -1,4 +1,4 @@
-/** How one attempt went: the receiver's status, or why there was none. */
+/** The result of one attempt: the receiver's status, or why there was none. */
 export type Outcome = { status: number } | { problem: string };
 
 /** Only a 2xx is a success. */
@@ -10,7 +10,10 @@ export const failureOf = (outcome: Outcome): string =>
 
 const postWithinMs = 10_000;
 
-/** A redirect is a failure and is not followed, because it could lead to an address that the owner did not choose. */
+/**
+ * Sends one POST. A redirect counts as a failure and is not followed, because it could lead to an address that the
+ * owner did not choose.
+ */
 export async function post(
   fetchFrom: (url: string, init: RequestInit) => Promise<Response>,
   url: string,

@@ -1,21 +1,23 @@
 export const heartbeatEveryMs = 15_000;
 /**
- * The duration of a stream, so that a replaced key cannot be used to listen forever. The client reconnects
+ * The longest duration of a stream, so that a replaced key cannot be used to listen forever. Clients reconnect
  * automatically.
  */
 export const listensForMs = 60 * 60_000;
-/** A client that is this many messages behind is disconnected: it connects again and requests what it has missed. */
+/**
+ * A client that is this many messages behind is disconnected. It then connects again and requests what it has missed.
+ */
 const maxUnread = 200;
 
 interface Ending {
   endsAt: number;
-  /** Aborted to end the stream's timer and its socket. */
+  /** Aborting it ends the stream's timer and its socket. */
   over: AbortController;
 }
 
 /**
- * Turns what the account's object sends on a socket into a text/event-stream that ends at `until` at the latest.
- * Heartbeats are generated here, because the object sleeps between two events.
+ * Turns the messages that the account's object sends through a socket into a text/event-stream, which ends at `until`
+ * at the latest. Heartbeats are generated here, because the object hibernates between events.
  */
 export function streamOf(socket: WebSocket, until: number): ReadableStream<Uint8Array> {
   const over = new AbortController();
@@ -46,7 +48,8 @@ function passOn(
     else controller.enqueue(encoder.encode(text));
   };
   let isAnswered = true;
-  // The runtime answers pings without waking the object. A socket that is lost without a close would look like an idle one.
+  // The runtime answers pings without waking the object. Without pings, a socket that is lost without a close would
+  // look like an idle one.
   const heartbeat = setInterval(() => {
     if (!isAnswered) return end();
     send(": still here\n\n");

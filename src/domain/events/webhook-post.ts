@@ -12,7 +12,7 @@ export interface WebhookMessage {
   body: string;
 }
 
-/** Posts a signed message. Checks the URL each time, since the rules may have changed. */
+/** Posts a signed message. Checks the URL each time, because the rules may have changed. */
 export async function postMessage(
   env: OutsideEnv & Pick<Env, "API_KEY_ENCRYPTION_KEY">,
   webhook: Pick<Webhook, "url" | "secretCipher">,
@@ -33,6 +33,9 @@ export async function postMessage(
   return await post(outsideFetch(env), url.href, { headers, body });
 }
 
-/** `t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 with the webhook's secret over `<t>.<body>`, so that an old message has an old time. */
+/**
+ * `t=<unix seconds>,v1=<hex>`: HMAC-SHA-256 with the webhook's secret over `<t>.<body>`, so that a receiver can
+ * recognise an old message by its time.
+ */
 export const signatureOf = async (secret: string, body: string, seconds: number): Promise<string> =>
   `t=${seconds},v1=${keyedHash(secret, `${seconds}.${body}`)}`;

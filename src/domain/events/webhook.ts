@@ -59,13 +59,13 @@ export async function getWebhook(db: Database, accountId: number, id: number): P
 }
 
 /**
- * The path and the query of a URL are often the secret of a receiver. They are only shown to the account's key, which
+ * The path and the query of a URL are often a secret of the receiver. They are shown only to the account's key, which
  * may change webhooks.
  */
 export const shownWebhook = (webhook: Webhook, access: Access): Webhook =>
   access.by === "key" ? webhook : { ...webhook, url: `${new URL(webhook.url).origin}/` };
 
-/** Removes a webhook, and its deliveries that still wait. */
+/** Removes a webhook and its waiting deliveries. */
 export async function removeWebhook(
   { env, db }: Services<Pick<Env, "EVENTS">>,
   account: Account,
@@ -73,7 +73,7 @@ export async function removeWebhook(
 ): Promise<void> {
   const gone = await deleteWebhook(db, account.id, id);
   if (!gone) throw noSuchWebhook();
-  // If this call fails, the object finds no row the next time it has something to send.
+  // If this call fails, the object finds no row when it next has something to send.
   await eventsObject(env, account)
     .forgetWebhook(gone.uid)
     .catch((error: unknown) => logFailure("could not delete the deliveries of a webhook", error, { webhook: id }));
@@ -119,7 +119,7 @@ function parseWebhookUrl(rules: OutsideRules, text: string): string {
   return url.href;
 }
 
-/** Parses comma-separated names. By default, all events. */
+/** Parses comma-separated names. The default is all events. */
 function parseEvents(text: string | undefined): EventName[] {
   if (text === undefined) return [...eventNames];
   const asked = text.split(",").map((name) => name.trim());
