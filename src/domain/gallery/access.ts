@@ -4,8 +4,8 @@ import type { Database } from "#storage/db";
 import { findPublication, isPublished, type Publication } from "#storage/publications";
 
 /**
- * A published version; by default the one that was published last. Unpublished and unknown appliances are refused with
- * different codes, even for other accounts (compatibility.md, "Status codes").
+ * A published version, by default the latest. Unpublished and unknown appliances are refused with different codes, even
+ * for other accounts (compatibility.md, "Status codes").
  */
 export async function getPublication(
   db: Database,
@@ -22,7 +22,7 @@ export async function getPublication(
   throw isVersion(version) ? notPublished(reason) : new Refusal("invalid_version");
 }
 
-/** For ratings and comments, which belong to the appliance, not to a version. */
+/** For ratings and comments, which belong to the appliance and not to a version. */
 export async function refuseUnlessPublished(db: Database, accountId: number, applianceId: number): Promise<void> {
   if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, reason: "unknown" });
 }
@@ -39,7 +39,7 @@ async function refuseUnpublished(
   throw isVersion(version) ? notPublished(reason) : new Refusal("invalid_version");
 }
 
-/** Gets an appliance of the account, to publish it. */
+/** Gets one of the account's appliances in order to publish it. */
 export async function getOwnForGallery(
   db: Database,
   accountId: number,

@@ -30,7 +30,7 @@ export async function configurationForClone(
 }
 
 /**
- * Counts the download of a published image by another account. A download by the owner's link does not reveal the
+ * Counts a download of a published image by another account. A download through the owner's link does not reveal the
  * account.
  */
 export async function noteDownload(

@@ -5,7 +5,7 @@ import { listBuildsById } from "#storage/builds-of-appliance";
 import type { Database } from "#storage/db";
 import type { Publication } from "#storage/publications";
 
-/** The images of a published version, with links for this reader. Without a reader, they have no links. */
+/** The images of a published version, with links for this reader. If there is no reader, they have no links. */
 export async function imagesOf(
   db: Database,
   publication: Publication,

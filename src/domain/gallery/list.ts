@@ -59,7 +59,7 @@ async function filterOf(db: Database, query: GalleryQuery): Promise<GalleryFilte
 
 const maxWords = 16;
 
-/** Words that are only punctuation are ignored. */
+/** The words of a search term. Words that are only punctuation are ignored. */
 const wordsOf = (term: string): string[] =>
   term
     .replace(/[\u0000-\u001f\u007f]/g, " ")

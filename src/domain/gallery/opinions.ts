@@ -25,7 +25,7 @@ export async function getRating(db: Database, accountId: number, applianceId: nu
 
 const ratings: readonly number[] = [0, 1, 2, 3, 4, 5];
 
-/** Replaces the rating that the account gave before. */
+/** Replaces the account's earlier rating. */
 export async function rate(
   db: Database,
   { id: accountId }: Account,
@@ -42,7 +42,7 @@ export async function getComments(db: Database, accountId: number, applianceId: 
   return await listComments(db, applianceId);
 }
 
-/** The publisher of an appliance may remove any comment on it, other accounts only their own. */
+/** Removes a comment. The publisher of an appliance may remove any comment on it, and other accounts only their own. */
 export async function removeComment(
   db: Database,
   { id: accountId }: Pick<Account, "id">,
@@ -56,10 +56,13 @@ export async function removeComment(
   }
 }
 
-/** The comments on an appliance: each answer contains all of them, because the specification has no pages. */
+/**
+ * The limits for the comments on an appliance. Each answer contains all of them, because the specification has no
+ * pages.
+ */
 const limitsOfComments = { ofAppliance: 1000, characters: 1_000_000 };
 
-/** Adds a comment, and returns all of them. */
+/** Adds a comment, and returns all comments. */
 export async function comment(
   { env, db }: Services<LimitsEnv>,
   { id: accountId }: Account,

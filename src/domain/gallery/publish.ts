@@ -42,8 +42,8 @@ interface PublishRequest extends VersionOf {
 }
 
 /**
- * Publishes a built version in the gallery: a snapshot of the appliance and of the contents of its images. One conditional
- * statement decides between simultaneous requests; the checks before it give the reasons.
+ * Publishes a built version in the gallery: a snapshot of the appliance and of the contents of its images. A single
+ * conditional statement decides between simultaneous requests; the checks before it provide the reasons for a refusal.
  */
 export async function publish(
   services: Services<UsedEnv>,
@@ -76,7 +76,7 @@ async function publishNow(
     await logPublication(services, { publicationId, buildIds: formats.map(({ buildId }) => buildId) });
     return added.publication;
   }
-  // Another request has prevented it in the meantime. Refuses with the code for the reason.
+  // Another request has prevented it in the meantime. This throws the refusal with the actual reason.
   await buildToPublish(db, { applianceId, version });
   throw new Refusal("unknown_error", { message: "The appliance has just changed. Please try again." });
 }
@@ -91,7 +91,7 @@ export async function changeReleaseNotes(
   return changed ?? (await getPublication(db, account.id, { applianceId, version }));
 }
 
-/** Removes a version from the gallery. Its comments and ratings stay for the next one. */
+/** Removes a version from the gallery. The appliance's comments and ratings stay for the next version. */
 export async function unpublish(db: Database, account: Account, { applianceId, version }: VersionOf): Promise<void> {
   await getOwnForGallery(db, account.id, applianceId);
   if (await deletePublication(db, applianceId, version)) return;

@@ -19,11 +19,11 @@ const maxSide = 2560;
 
 type Wanting = Parameters<typeof findWithoutScreen>[1];
 
-/** Whether an agent that boots this image should send a screenshot. */
+/** Whether an agent that boots this image should also send a screenshot. */
 export const wantsScreen = async (db: Database, build: Wanting): Promise<boolean> =>
   (await findWithoutScreen(db, build)) !== undefined;
 
-/** Stores the screenshot that an agent has sent. Returns false if it cannot be shown, or if none is needed any longer. */
+/** Stores a screenshot from an agent. Returns false if it cannot be shown, or if none is needed any longer. */
 export async function keepScreen(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, png }: { buildId: number; png: Uint8Array },
@@ -39,7 +39,7 @@ export async function keepScreen(
   return false;
 }
 
-/** The picture without its comments. Undefined if it is damaged or too large. */
+/** The image without its metadata comments. Undefined if it is damaged or too large. */
 export function shownOf(png: Uint8Array): Uint8Array | undefined {
   if (png.byteLength > maxScreenBytes) return undefined;
   try {
@@ -51,7 +51,7 @@ export function shownOf(png: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** The screen of a published version. Undefined if it has none. */
+/** The screenshot of a published version. Undefined if it has none. */
 export async function getScreen(
   { BLOBS: blobs }: Pick<Env, "BLOBS">,
   { screenBlob }: Pick<Publication, "screenBlob">,
@@ -63,7 +63,7 @@ export async function getScreen(
   return { size: found.size, etag: found.httpEtag, read: (range) => blobs.get(key, { range }) };
 }
 
-/** Removes the screen, for the publisher. The version does not get another one. */
+/** Removes the screenshot, for the publisher. The version does not get another one. */
 export async function removeScreen(
   db: Database,
   account: Pick<Account, "id">,

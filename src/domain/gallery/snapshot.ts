@@ -15,7 +15,7 @@ import { listOverlayFiles } from "#storage/overlay-files";
 import { listVersions } from "#storage/packages";
 import { rereadRepositories } from "#storage/repositories";
 
-/** The current definition of the appliance, which clones get, and the users of the image that is published. */
+/** The appliance's current definition, which clones get, and the users of the image that is being published. */
 export async function definitionOf(
   { env, db }: Services<EncryptionKey>,
   appliance: Appliance,

@@ -33,8 +33,8 @@ export async function tryPublication(
 }
 
 /**
- * The order in which image types are tried. Disks start fastest. An installer is last, because it shows no prompt until
- * it is done.
+ * The order in which image types are tried. Disks boot fastest. Installers come last, because they show no prompt until
+ * the installation is done.
  */
 const triedFirst = (["disk", "live"] as const).flatMap((product) =>
   imageTypes.filter((type) => imageFormats[type].product === product),
