@@ -1,13 +1,13 @@
 import type { Build } from "#storage/builds";
 import { findInstalled } from "#storage/build-blobs";
 
-/** A package, and the units of systemd that it starts when its image boots. */
+/** A package, and the systemd units that it starts when its image boots. */
 export interface StartedByPackage {
   name: string;
   units: readonly string[];
 }
 
-/** Sorted by name. Empty if the agent has found none, as in an image without systemd. */
+/** Sorted by name. Empty if the agent has found none, for example in an image without systemd. */
 export async function bootServicesOf(
   env: Pick<Env, "BLOBS">,
   { uid }: Pick<Build, "uid">,

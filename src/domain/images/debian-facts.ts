@@ -8,8 +8,8 @@ import type { StoredRepository } from "#storage/repositories";
 type Source = Pick<StoredRepository, "accountId" | "url" | "signer" | "signingKeys" | "acceptsExpired" | "purpose">;
 
 /**
- * Facts that only the description of a Debian system needs. Undefined if it is another system. `keys` are the
- * appliance's own.
+ * Facts that are needed only for the description of a Debian system. Undefined for other systems. `keys` are the
+ * appliance's own keys.
  */
 export function debianFacts(
   base: BaseSystemFacts,
@@ -21,7 +21,7 @@ export function debianFacts(
   if (release === undefined) {
     throw new Refusal("configuration_error", { message: `The Debian release of ${base.title} is not known.` });
   }
-  // A package of the distribution contains the distribution's keys, and is updated when they change.
+  // A package of the distribution contains the distribution's keys, and updates them when they change.
   const added = repositories
     .filter(({ accountId }) => accountId !== null)
     .flatMap(({ signingKeys }) => signingKeys ?? []);
@@ -30,7 +30,7 @@ export function debianFacts(
   return { release, sources, keys: [...all.values()] };
 }
 
-/** Replaces this service's mirror of a catalogue's repository with the public one. */
+/** For the image, replaces this service's mirror of a catalogue's repository with the public mirror. */
 function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, url }: Source): string {
   if (accountId !== null) return url;
   const [mirror, found] = Object.entries(publicMirrors).find(([begin]) => url.startsWith(`${begin}/`)) ?? [];
@@ -38,8 +38,8 @@ function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, u
 }
 
 /**
- * Undefined if only this service can reach the repository, or if it has only some packages of another release: apt in the
- * image would take others from there.
+ * Undefined if only this service can reach the repository, or if the repository provides only some packages of another
+ * release, because apt in the image would also install others from there.
  */
 function aptSource({ signer, acceptsExpired, purpose }: Source, url: string): AptSource | undefined {
   if (!/^https?:\/\//.test(url)) return undefined;

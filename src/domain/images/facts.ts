@@ -25,14 +25,14 @@ import { listOverlayFiles, type OverlayFile } from "#storage/overlay-files";
 interface Asked {
   version: string;
   imageType: ImageType;
-  /** KIWI's name of the image. */
+  /** The image's name in KIWI. */
   name: string;
   packages: FrozenPackage[];
   firmware?: Firmware;
   bootstrap: string[] | null;
 }
 
-/** Everything that describes the image of an appliance. Hashes the passwords. */
+/** Everything that describes the image of an appliance. Passwords are hashed. */
 export async function imageFacts(
   { env, db }: Services<Pick<Env, "BLOBS"> & EncryptionKey>,
   appliance: Appliance,
@@ -80,7 +80,7 @@ function frozenFile(file: OverlayFile): FrozenFile {
   return { path: overlayPath(file), mode, owner, group, size, sha256, blobId };
 }
 
-/** The appliance's own picture: images do not contain the service's defaults. */
+/** The appliance's own picture. Images do not contain the service's default pictures. */
 async function frozenPicture(
   env: Pick<Env, "BLOBS">,
   kind: "logo" | "background",

@@ -12,15 +12,15 @@ export interface StoredBlob {
 
 type Block = FileTable["blocks"][number];
 
-/** The size of the end of an index, which is read in one piece. The table for 100,000 files fits. */
+/** The size of the end of an index, which is read at once. The table for 100,000 files fits into it. */
 const tailBytes = 64 * 1024;
 
-/** The number of blocks in one read if all are wanted: one MiB unpacked. */
+/** How many blocks are read at once if all are needed: one MiB when unpacked. */
 const blocksAtOnce = 16;
 
 /**
- * The index of a file store. Finding a path costs one block, and the first path also the table. The contents came from
- * an agent, so they are checked.
+ * The index of a file store. Finding a path costs reading one block; the first path also costs reading the table. The
+ * contents came from an agent, so they are checked.
  */
 export class FileIndex {
   readonly #blobs: R2Bucket;
@@ -47,7 +47,7 @@ export class FileIndex {
     return new FileIndex(blobs, blob, blocks);
   }
 
-  /** The last entry that is not after `path`. */
+  /** The last entry at or before `path`. */
   async entryBefore(path: string): Promise<FileEntry | undefined> {
     const order = orderOf(path);
     const block = this.#blocks.findLast(({ first }) => orderOf(first) <= order);
@@ -55,7 +55,9 @@ export class FileIndex {
     return entries?.findLast((entry) => orderOf(entry.path) <= order);
   }
 
-  /** All entries from this position in the order (`orderOf`). Reads some blocks at a time, and caches none. */
+  /**
+   * All entries from this position on, in the index's order (`orderOf`). Reads a few blocks at a time, and caches none.
+   */
   async *entriesFrom(order: string): AsyncGenerator<FileEntry> {
     const start = this.#blocks.findLastIndex(({ first }) => orderOf(first) <= order);
     let before = "";
@@ -98,7 +100,7 @@ export class FileIndex {
   }
 }
 
-/** All files of an image at and below `path`, after `after`. */
+/** All files of an image at or below `path`, beginning after `after`. */
 export async function* entriesIn(
   index: Pick<FileIndex, "entriesFrom">,
   path: string,
@@ -115,7 +117,7 @@ export async function* entriesIn(
   }
 }
 
-/** An unreadable store counts as missing; the log has the reason. */
+/** Treats an unreadable store as missing. The log has the reason. */
 export function unreadable({ key }: StoredBlob, why: unknown): Refusal {
   logFailure("could not read a file store", why, { key });
   return new Refusal("raw_image_unavailable");
@@ -145,6 +147,6 @@ function within(blob: StoredBlob, bytes: number, most: number): number {
   return bytes;
 }
 
-/** Unpacks a gzip member; throws if it is larger. */
+/** Unpacks a gzip member. Throws if its content is larger than the limit. */
 const textOf = (packed: Uint8Array, maxOutputLength: number): string =>
   gunzipSync(packed, { maxOutputLength }).toString("utf8");

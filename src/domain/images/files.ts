@@ -11,15 +11,15 @@ import { findBuild, type Build } from "#storage/builds";
 
 export interface ImageFile {
   size: number;
-  /** Differs for every content of every build. */
+  /** Different for each file content in each build. */
   tag: string;
-  /** Its bytes. There are as many as the store has, which came from an agent. */
+  /** Opens the file's bytes. Their number may differ from `size`, because the store came from an agent. */
   open: () => Promise<ReadableStream<Uint8Array>>;
 }
 
 /**
- * The regular file at a path of a build's image. Follows links inside the image. Only the owner of the image gets its
- * secrets.
+ * The regular file at a path in a build's image. Follows links inside the image. Only the owner of the image can read
+ * its secrets.
  */
 export async function getImageFile(
   { env, db }: Services<Pick<Env, "BLOBS">>,
@@ -41,8 +41,8 @@ export async function getImageFile(
 }
 
 /**
- * The text of a file of a build's image that is part of the system. Undefined if the image does not have it, or if it is larger
- * than `maxBytes`.
+ * The text of a system file in a build's image. Undefined if the image does not have the file, or if it is larger than
+ * `maxBytes`.
  */
 export async function findSystemText(
   env: Pick<Env, "BLOBS">,
@@ -60,7 +60,7 @@ export async function findSystemText(
   return new TextDecoder().decode(await readAtMost(await openFrame(env.BLOBS, files, file), maxBytes, path));
 }
 
-/** Refused for a build that is unfinished, has expired, or is older than file stores. */
+/** The file store of a build. Refused if the build is unfinished, has expired, or is older than file stores. */
 function storeOf({ filesKey, filesSize, filesIndexKey, filesIndexSize }: Build): Record<"files" | "index", StoredBlob> {
   if (filesKey === null || filesSize === null || filesIndexKey === null || filesIndexSize === null) {
     throw new Refusal("raw_image_unavailable");

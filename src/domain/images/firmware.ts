@@ -8,7 +8,7 @@ import {
 } from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
-/** The facts that decide the firmware of an image. `packages` are all of its packages. */
+/** The facts that decide the firmware of an image. `packages` contains all of its packages. */
 export interface BootFacts {
   arch: Arch;
   imageType: ImageType;
@@ -21,25 +21,25 @@ export function firmwareOf(facts: BootFacts): Firmware {
   return hasSignedLoaders(facts) ? "uefi" : "efi";
 }
 
-/** The parts of a frozen input about the firmware. */
+/** The parts of a frozen input that describe the firmware. */
 export const frozenFirmware = (firmware: Firmware): Pick<FrozenInput, "firmware" | "hasSecureBoot"> =>
   firmware === "uefi" ? { firmware: "efi", hasSecureBoot: true } : { firmware };
 
-/** The firmware of an image that was built. */
+/** The firmware of a built image. */
 export function firmwareOfBuild({ needsEfi, hasSecureBoot }: Record<"needsEfi" | "hasSecureBoot", boolean>): Firmware {
   if (hasSecureBoot) return "uefi";
   return needsEfi ? "efi" : "bios";
 }
 
-/** Whether the packages include all that an image needs to boot with Secure Boot. */
+/** Whether the packages include everything that an image needs for booting with Secure Boot. */
 function hasSignedLoaders({ imageType, baseSystem: { secureBoot = [] }, packages }: BootFacts): boolean {
   const names = new Set(packages.map(({ name }) => name));
   return productOf(imageType).secureBoot && secureBoot.length > 0 && secureBoot.every((name) => names.has(name));
 }
 
 /**
- * The package with which an image boots by UEFI, and on a PC by BIOS as well. Undefined if it boots by BIOS only (decision 31).
- * Network images have no boot loader.
+ * The package that makes an image boot with UEFI and, on a PC, also with BIOS. Undefined if the image boots only with
+ * BIOS (decision 31). Network images have no boot loader.
  */
 export function efiBootLoaderOf({ arch, imageType, baseSystem, packages }: BootFacts): string | undefined {
   if (!architectures[arch].hasEfi || !productOf(imageType).startsAlone) return undefined;

@@ -8,7 +8,7 @@ import { findInstalled, getInput } from "#storage/build-blobs";
 import { findBuild } from "#storage/builds";
 import { aliasOf } from "#storage/repositories";
 
-/** Packages and patterns by the repositories that they come from. */
+/** Packages and patterns, grouped by the repositories that they come from. */
 export interface SoftwareMap {
   applianceId: number;
   repositories: RepositorySoftware[];
@@ -34,7 +34,7 @@ export interface ShownPackage {
   installSizeBytes?: number | undefined;
 }
 
-/** The packages that a build has installed, or without a build, those that the next one will install. */
+/** The packages that a build has installed. Without a build, those that the next one will install. */
 export async function installedSoftware(
   services: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -46,7 +46,7 @@ export async function installedSoftware(
   return { applianceId: appliance.id, repositories };
 }
 
-/** Empty if the software does not resolve. The appliance's status has the reason. */
+/** Empty if the software does not resolve. The appliance's status gives the reason. */
 async function softwareOfNextBuild(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -66,8 +66,8 @@ async function softwareOfNextBuild(
 }
 
 /**
- * The packages that rpm reported in the image of a finished build. Repository and checksum are those of the frozen
- * packages.
+ * The packages that rpm reported in the image of a finished build. Their repositories and checksums come from the
+ * frozen packages.
  */
 async function softwareOfBuild(
   { env, db }: Services<Pick<Env, "BLOBS">>,

@@ -4,7 +4,9 @@ import { rest } from "#lib/loop/pace";
 import { noPassword } from "#lib/kiwi/access";
 import type { Configuration } from "#lib/configuration/stored";
 
-/** Caches the last hashes, by everything that determines them. All builds of an appliance have the same hashes. */
+/**
+ * Caches the last hashes, by everything that determines them, because all builds of an appliance have the same hashes.
+ */
 const lastMade = new Map<string, string>();
 const maxRemembered = 2000;
 

@@ -1,14 +1,14 @@
 import type { FileEntry, RegularFile } from "#lib/contract/index";
 
-/** The last entry of an image that is not after `path`, in the order of its index. */
+/** The last entry of an image at or before `path`, in the order of its index. */
 export type EntryBefore = (path: string) => Promise<FileEntry | undefined>;
 
 // Linux's limit.
 const maxLinks = 40;
 
 /**
- * The regular file that a path means inside an image, where "/" is the image's root and nothing leads out of it.
- * Undefined if there is none, if it is not a regular file, or if the links form a loop.
+ * The regular file that a path refers to inside an image, where "/" is the image's root and nothing leads out of it.
+ * Undefined if there is none, if it is not a regular file, or if links form a loop.
  *
  * If the path is not in the index, the entry before it shows how much of the path exists: a directory comes directly
  * before everything below it, so the longest existing part is an ancestor of that entry, or the entry itself. Only the

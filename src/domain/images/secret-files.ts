@@ -3,7 +3,7 @@ import type { EntryBefore } from "#domain/images/path";
 import { entriesIn, type FileIndex } from "#domain/images/file-store";
 import { Refusal } from "#domain/refusal";
 
-/** Refuses each step of a path that is a secret: the path itself, and the targets of its links. */
+/** Refuses to follow a path if any step of it is a secret: the path itself, or the target of one of its links. */
 export function refusingSecrets(entryBefore: EntryBefore): EntryBefore {
   return async (path) => {
     if (isSecretPath(path)) throw secretFile();
@@ -11,12 +11,15 @@ export function refusingSecrets(entryBefore: EntryBefore): EntryBefore {
   };
 }
 
-/** The directories that contain the secrets of a system. */
+/** The directories that contain a system's secrets. */
 const places = ["/etc", "/root", "/home"];
-/** The number of names that one request compares, which takes half a second. */
+/** How many names one request compares, which takes half a second. */
 const maxNames = 50_000;
 
-/** Refuses a file that is a hard link to a secret, or a copy of one: both have the same position in the store. */
+/**
+ * Refuses a file that is a hard link to a secret or a copy of one. Both have the same position in the store as the
+ * secret.
+ */
 export async function refuseCopyOfSecret(index: Pick<FileIndex, "entriesFrom">, file: RegularFile): Promise<void> {
   if (file.size === 0) return; // all empty files have the same position
   let left = maxNames;

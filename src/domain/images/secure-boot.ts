@@ -4,7 +4,7 @@ import { firmwareOf, type BootFacts } from "#domain/images/firmware";
 
 type Facts = BootFacts & { packages: readonly { name: string }[] };
 
-/** Reports why an image with signed boot loaders among its packages would not boot with Secure Boot. */
+/** Reports why an image that has signed boot loaders among its packages would not boot with Secure Boot. */
 export function secureBootIssues(image: Facts): Issue[] {
   const signed = image.baseSystem.secureBoot ?? [];
   const names = new Set(image.packages.map(({ name }) => name));
@@ -16,7 +16,10 @@ export function secureBootIssues(image: Facts): Issue[] {
   return firmwareOf(image) === "uefi" ? [...names].filter(isUnsigned).map(unsignedKernel) : [];
 }
 
-/** Debian's name of a kernel that it has built, but not signed. The build checks the signature of every kernel. */
+/**
+ * Whether this is Debian's name for a kernel that was built but not signed. The build checks the signature of every
+ * kernel.
+ */
 const isUnsigned = (name: string): boolean => /^linux-image-.*-unsigned$/.test(name);
 
 const withoutEffect = (present: string, { imageType }: Facts): Issue => ({
