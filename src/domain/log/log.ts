@@ -21,12 +21,13 @@ import {
 
 export type PublicLogEnv = LogEnv & WitnessEnv & Pick<Env, "IMAGE_LOG">;
 
-/** Published versions that one run logs. */
+/** How many published versions one run logs. */
 const atOnce = 50;
 
 /**
- * Puts the images of published versions into the public log, unless they are in it. Everything in it can be repeated:
- * the same image has the same entry, and the log has each entry once. Then asks the witnesses of the log.
+ * Puts the images of published versions into the public log, unless they are already in it. Every step can be repeated,
+ * because the same image has the same entry and the log stores each entry once. Then requests cosignatures from the
+ * witnesses of the log.
  */
 export async function logPublished({ env, db }: Services<PublicLogEnv>): Promise<void> {
   if (!env.ATTESTATION_KEY) return;
@@ -55,7 +56,7 @@ async function appendAll(
   await saveLogged(db, publicationId);
 }
 
-/** The entry of an image. Undefined if the image has no provenance, because its sources are gone. */
+/** The entry of an image. Undefined if the image has no provenance because its sources are gone. */
 async function findEntry(services: Services<PublicLogEnv>, build: Build): Promise<string | undefined> {
   try {
     const { provenance } = await getAttestations(services, build);
@@ -82,11 +83,11 @@ export async function findProof(services: Services<PublicLogEnv>, build: Build):
   if (position === null || entry === undefined) return undefined;
   const proof = await proofAt(services.env.BLOBS, position, entry);
   if (proof !== undefined) return proof;
-  // The image was signed again, with a different statement; or the row comes from a restored database.
+  // The image was signed again with a different statement, or the row comes from a restored database.
   return await proofAt(services.env.BLOBS, await append(services, build, entry), entry);
 }
 
-/** Undefined if the log has another entry at this position, or none. */
+/** Undefined if the log has no entry or a different one at this position. */
 async function proofAt(blobs: R2Bucket, position: number, entry: string): Promise<string | undefined> {
   const note = await noteOver(blobs, position);
   const size = sizeOf(note);
@@ -96,7 +97,10 @@ async function proofAt(blobs: R2Bucket, position: number, entry: string): Promis
   return writeProof({ position, hashes: await inclusionProof(position, size, nodeAt), note });
 }
 
-/** The newest checkpoint with cosignatures if it covers the position, which is the last one unless given. Otherwise the newest. */
+/**
+ * The newest cosigned checkpoint if it covers the position, and otherwise the newest one. By default, the position is
+ * the last one.
+ */
 async function noteOver(blobs: R2Bucket, position?: number): Promise<string | undefined> {
   const [newest, cosigned] = await Promise.all([findCheckpoint(blobs), findCheckpoint(blobs, "cosigned")]);
   const needed = position ?? sizeOf(newest?.note) - 1;
@@ -105,5 +109,5 @@ async function noteOver(blobs: R2Bucket, position?: number): Promise<string | un
 
 const sizeOf = (note: string | undefined): number => (note !== undefined && readCheckpoint(note)?.size) || 0;
 
-/** The newest checkpoint, with the cosignatures that it has. */
+/** The newest checkpoint, with any cosignatures that it has. */
 export const newestNote = async (blobs: R2Bucket): Promise<string | undefined> => await noteOver(blobs);

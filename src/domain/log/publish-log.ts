@@ -18,8 +18,8 @@ export interface LogSource {
 }
 
 /**
- * Writes the tiles that the log has grown by, and then a signed checkpoint. Throws instead of signing a checkpoint that
- * does not continue the published one: anyone who has kept that one would see a forked log.
+ * Writes the tiles for the new entries, and then a signed checkpoint. Throws instead of signing a checkpoint that does
+ * not continue the published one, because anyone who has stored that one would see a forked log.
  */
 export async function publishLog(env: LogEnv, log: LogSource): Promise<void> {
   const key = await signingKey(env);
@@ -49,7 +49,7 @@ function contentOf(tile: Tile, log: LogSource): Buffer {
   return tile.level === "entries" ? entryBundle(log.entries(from, to)) : Buffer.concat(log.hashes(level, from, to));
 }
 
-/** The name of the log: its address without the scheme. It stays when the address or the key changes. */
+/** The name of the log: its address without the scheme. It stays the same when the address or the key changes. */
 function originOf({ BASE_URL: baseUrl }: LogEnv, key: SigningKey): string {
   if (baseUrl === "") return `urn:kiln:service:${key.id}`;
   const { host, pathname } = new URL(baseUrl);

@@ -9,13 +9,13 @@ import { findCheckpoint, readTile, replaceCheckpoint } from "#storage/log-files"
 
 export type WitnessEnv = Pick<Env, "BLOBS" | "WITNESSES">;
 
-/** A witness of the public log, which the operator has chosen. */
+/** A witness of the public log, chosen by the operator. */
 interface Witness extends NamedKey {
-  /** Its submission prefix. */
+  /** The prefix of its submission URL. */
   url: string;
 }
 
-/** Longer than a witness takes. */
+/** Longer than any witness takes. */
 const deadlineMs = 10_000;
 const longestAnswer = 16_384;
 
@@ -34,8 +34,8 @@ function witnessOf(pair: string): Witness {
 }
 
 /**
- * Stores the newest checkpoint with the cosignatures of the witnesses. Asks those that have not cosigned it. One that does
- * not answer is asked again by the next chores.
+ * Stores the newest checkpoint with the witnesses' cosignatures. Sends it to those that have not cosigned it yet. If
+ * one does not answer, the next chore tries again.
  */
 export async function cosign(env: WitnessEnv): Promise<void> {
   const witnesses = witnessesOf(env);
@@ -60,7 +60,7 @@ const sizeSeenBy = (witness: Witness, note: string): number =>
 interface Question {
   note: string;
   size: number;
-  /** The size of the log that the witness saw last, as far as the service knows. */
+  /** The size of the log that the witness saw last, as far as this service knows. */
   old: number;
   proofFrom: (old: number) => Promise<Buffer[]>;
 }
@@ -74,7 +74,7 @@ async function askAgainLater(witness: Witness, question: Question): Promise<stri
   }
 }
 
-/** Returns the lines of its cosignatures. Asks again if the witness last saw a different size. */
+/** Returns the lines of the witness's cosignatures. Sends a second request if the witness last saw a different size. */
 async function ask(witness: Witness, { note, size, old, proofFrom }: Question): Promise<string> {
   const first = await submit(witness, { old, proof: await proofFrom(old), note });
   if (first.status !== 409) return cosignatures(witness, note, first);
@@ -96,7 +96,7 @@ function cosignatures(witness: Witness, note: string, { status, text }: Answer):
   return lines;
 }
 
-/** The operator has named the address, so it may be in a private network. */
+/** The operator chose the address, so it may be in a private network. */
 async function submit({ url }: Witness, submission: Parameters<typeof writeSubmission>[0]): Promise<Answer> {
   const answer = await fetch(`${url}/add-checkpoint`, {
     method: "POST",
@@ -107,7 +107,7 @@ async function submit({ url }: Witness, submission: Parameters<typeof writeSubmi
   return { status: answer.status, text: await beginningOf(answer) };
 }
 
-/** Ends the connection if the answer is longer than any that a witness needs. */
+/** Reads the beginning of an answer. Closes the connection if the answer is longer than any that is needed. */
 async function beginningOf({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -4,18 +4,18 @@ import { counted } from "#lib/words/counted";
 
 const dayMs = 24 * 60 * 60_000;
 const urgentApartMs = 60 * 60_000;
-/** The images of an account are looked at one after the other, so their news arrives within minutes. */
+/** The images of an account are compared one after another, so their news arrives within minutes. */
 const gatheredMs = 5 * 60_000;
 const maxImages = 50;
 const maxNamed = 10;
 
-/** When news is mailed: once a day, and urgent ones within minutes, but at most once an hour. */
+/** When news is mailed: once a day, and urgent news within minutes, but at most once an hour. */
 export function mailAt({ isUrgent, sentAt, now }: { isUrgent: boolean; sentAt: number | null; now: number }): number {
   const apart = isUrgent ? urgentApartMs : dayMs;
   return Math.max(now + gatheredMs, (sentAt ?? 0) + apart);
 }
 
-/** The part of an event `image.affected` that a mail names. */
+/** The part of an `image.affected` event that a mail mentions. */
 export const AffectedImage = z.object({
   image: z.object({
     build_id: z.int(),
@@ -30,7 +30,7 @@ export const AffectedImage = z.object({
 });
 type Affected = z.infer<typeof AffectedImage>["image"];
 
-/** The mail about images of an account. Only its text has words of users, so they cannot change its headers. */
+/** The mail about images of an account. Users' words appear only in its text, so they cannot change its headers. */
 export function advisoryMail(
   { username, email }: { username: string; email: string },
   images: readonly Affected[],

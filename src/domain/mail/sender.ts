@@ -1,7 +1,7 @@
 import { post, type Outcome } from "#domain/events/post";
 import { baseUrlOf } from "#domain/base-url";
 
-/** Without the types of Workers, because a test sends from Node. */
+/** Declared without the types of Workers, because a test sends from Node. */
 export interface MailEnv {
   MAIL_URL: string;
   MAIL_FROM: string;
@@ -16,13 +16,13 @@ export interface Mail {
   headers: Record<string, string>;
 }
 
-/** Whether the operator has set everything that mail needs. Its links need the service's address. */
+/** Whether the operator has configured everything that mail needs. Its links need the service's address. */
 export const sendsMail = (env: MailEnv): boolean =>
   env.MAIL_URL !== "" && env.MAIL_FROM !== "" && baseUrlOf(env) !== "";
 
 /**
- * Gives a mail to the operator's sender, as JSON. The operator chose its address, so it may be in a private network. A sender that
- * knows `key` already does not send the mail again.
+ * Gives a mail to the operator's sender, as JSON. The operator chose the sender's address, so it may be in a private
+ * network. If the sender has already received a mail with this `key`, it does not send it again.
  */
 export async function sendMail(env: MailEnv, mail: Mail, key: string): Promise<Outcome> {
   const headers = {
