@@ -1,18 +1,18 @@
 import { tooFast, type Refusal } from "#domain/refusal";
 
 /**
- * The number of requests that one machine answers at the same time. Each one slows down all others, by up to ten
- * milliseconds. Above this number, a request waits, unless its address has less than its share.
+ * How many requests one machine answers at the same time. Each one slows down all others, by up to ten milliseconds.
+ * Above this number, a request waits, unless its address has less than its share.
  */
 const usual = 8;
 /** The maximum, however many addresses send requests. */
 const most = 400;
-/** How many requests may wait, of all addresses and of one. More could not be answered within `maxWaitMs`. */
+/** How many requests may wait, in total and per address. More could not be answered within `maxWaitMs`. */
 const maxWaiting = 400;
 const maxWaitingPerKey = 200;
 const maxWaitMs = 2_000;
 /**
- * A request counts for this long. If it takes longer, it waits for something else, such as the rest of an upload, or
+ * How long a request counts. If it takes longer, it is waiting for something else, such as the rest of an upload, or
  * the runtime has dropped it.
  */
 const countedMs = 500;
@@ -21,7 +21,7 @@ const countedMs = 500;
  * takes time, too.
  */
 const lookAfterMs = (waiting: number) => 20 + waiting;
-/** A waiting request checks often. One that has not checked for this long has been dropped by the runtime. */
+/** A waiting request checks often. If it has not checked for this long, the runtime has dropped it. */
 const goneAfterMs = 1_000;
 
 interface Answering {
@@ -35,8 +35,8 @@ interface Waiting {
 }
 
 /**
- * Counts the requests that one isolate is answering, by sender. If there are too many, requests of the senders with the
- * most have to wait.
+ * Counts the requests that one isolate is answering, by sender. If there are too many, the senders with the most
+ * requests have to wait.
  */
 export class Crowd {
   /** The requests in the order in which they began. */
@@ -45,8 +45,8 @@ export class Crowd {
   readonly #waiting = new Set<Waiting>();
 
   /**
-   * Answers immediately, or when there is room. Refused with "too_fast" if too many wait, or if there is no room in
-   * time.
+   * Answers immediately, or when there is room. Refused with "too_fast" if too many requests are waiting, or if there
+   * is no room in time.
    */
   async join<T>(key: string, answer: () => Promise<T>): Promise<T> {
     if (!this.#hasRoom(key)) await this.#waitForRoom(key);
@@ -109,7 +109,10 @@ export class Crowd {
   }
 }
 
-/** Clients that are refused in the same moment come back in different ones. */
+/**
+ * Refuses a request, with a random delay before the next try, so that clients that are refused at the same moment do
+ * not return at the same moment.
+ */
 function tooMany(): Refusal {
   const seconds = 2 + Math.floor(Math.random() * 4);
   return tooFast(seconds, `Too many requests at the moment. Wait ${seconds} seconds, then try again.`);

@@ -5,7 +5,7 @@ import { stalledMs, streamBlob } from "#storage/blob-stream";
 
 /** The receiver of a download. */
 export interface Reader {
-  /** Undefined if the runtime does not know it. */
+  /** Undefined if the runtime does not know the address. */
   address: string | undefined;
   accountId?: number | undefined;
 }
@@ -18,12 +18,15 @@ interface Range {
 /** Reads a range of a blob. Null if the blob does not exist. */
 export type ReadRange = (range: Range) => Promise<{ body: ReadableStream } | null>;
 
-/** The number of simultaneous downloads per address, and per account. */
+/** How many simultaneous downloads an address may have, and an account. */
 const maxPerReader = 32;
-/** The operating system buffers this much of an answer. */
+/** The operating system buffers this many bytes of an answer. */
 const smallBytes = 2 ** 17;
 
-/** A read of the simulated R2 blocks the loop for up to 20 ms. So one runs at a time, when no request waits. Addresses take turns. */
+/**
+ * Reading from the simulated R2 blocks the event loop for up to 20 ms. So only one read runs at a time, when no request
+ * is waiting. Addresses take turns.
+ */
 const reads = new FairTurns({
   atOnce: 1,
   waiting: Infinity,
@@ -40,9 +43,9 @@ interface Download {
 const running = new Set<Download>();
 
 /**
- * Opens blobs for a reader. On one machine, a reader may open some at the same time, and each takes little memory.
- * Agents, which have no reader, may open any number. On Cloudflare, R2's streams and the edge handle slow readers, and
- * each read costs money.
+ * Opens blobs for a reader. If everything runs on one machine, a reader may open several at the same time, and each
+ * needs little memory. Agents, which have no reader, may open any number. On Cloudflare, R2's streams and the edge
+ * handle slow readers, and each read costs money.
  */
 export const openerFor =
   ({ BLOBS: blobs, MODE: mode }: Pick<Env, "BLOBS" | "MODE">, reader?: Reader) =>
@@ -70,7 +73,7 @@ export const openerFor =
 
 function begin(reader: Reader | undefined): Download {
   const now = performance.now();
-  // The runtime drops the request of a client that disconnected, without a notice that its download has ended.
+  // The runtime drops the request of a client that has disconnected, without reporting that its download has ended.
   for (const one of running) if (one.movedAt < now - stalledMs) running.delete(one);
   const keys = reader ? keysOf(reader) : [];
   for (const key of keys) if (countOf(key) >= maxPerReader) throw tooMany();

@@ -10,7 +10,7 @@ export const troubleCodes = ["no_agents", "builds_wait", "sweep_late", "imports_
 type TroubleCode = (typeof troubleCodes)[number];
 
 const minute = 60_000;
-/** Enough time for an agent to restart. */
+/** Long enough for an agent to restart. */
 const withoutAgentsMs = 2 * minute;
 /** How long a build may wait, depending on which agents could do it. */
 const waits = {
@@ -18,12 +18,12 @@ const waits = {
   "idle agents": { ms: 10 * minute, who: "an idle agent can do" },
   /** Other builds should end by then, or the service needs more agents. */
   "busy agents": { ms: 60 * minute, who: "only busy agents can do" },
-  /** Full agents do not get free disk space by finishing builds. */
+  /** For full agents, finishing builds does not free disk space. */
   "full agents": { ms: 10 * minute, who: "only agents without room on their disks can do" },
 };
 /** The sweep runs every minute. */
 const lateMs = 5 * minute;
-/** How long an import that was given up counts as a problem. */
+/** How long an abandoned import counts as a problem. */
 const givenUpMs = 60 * minute;
 
 /** Everything that blocks work. Empty if nothing does. */

@@ -2,7 +2,7 @@ import { troubleCodes, troublesOf } from "#domain/operation/health";
 import type { Snapshot } from "#domain/operation/snapshot";
 import type { Counter, CounterName } from "#storage/counters";
 
-/** A value, and the labels that distinguish it from others of its metric. */
+/** A value, and the labels that distinguish it from the other values of its metric. */
 interface Sample {
   labels?: Readonly<Record<string, string>>;
   value: number;
@@ -17,7 +17,7 @@ export interface Metric {
 }
 
 /**
- * Labels of counters that start at 0. Prometheus sees no increase in the first sample of a series, so without the 0 an
+ * Labels of counters that start at 0. Prometheus sees no increase in the first sample of a series. Without the 0, an
  * alert would miss the first failure.
  */
 const known: Partial<Record<CounterName, readonly string[]>> = {
@@ -134,7 +134,7 @@ function ofHealth(now: Snapshot): Metric[] {
 const gauge = (name: string, help: string, samples: Sample[]): Metric => ({ name, help, type: "gauge", samples });
 const counter = (name: string, help: string, samples: Sample[]): Metric => ({ name, help, type: "counter", samples });
 
-/** Splits a stored label into words, one value for each of these labels. */
+/** Splits a stored label into words, one value for each of the labels. */
 function labelled(counters: readonly Counter[], name: CounterName, labels: readonly string[]): Sample[] {
   const raised = counters.filter((one) => one.name === name).map(({ label, value }) => [label.trim(), value] as const);
   const zeros = (known[name] ?? []).map((label) => [label, 0] as const);

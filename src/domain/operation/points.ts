@@ -1,8 +1,8 @@
 import { logFailure } from "#log/log";
 
 /**
- * Writes a data point to Analytics Engine, if the operator has bound it. Labels are constants from the code, never a
- * client's text. A failure is only logged: the binding throws when an invocation has written too many.
+ * Writes a data point to Analytics Engine, if the operator has bound it. Labels are constants from the code, never text
+ * from a client. A failure is only logged: the binding throws if an invocation has written too many points.
  */
 export function writePoint(
   { METRICS }: Pick<Env, "METRICS">,

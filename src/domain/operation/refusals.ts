@@ -6,10 +6,10 @@ import { openDatabase } from "#storage/db";
 /** A statement takes at most a hundred values. */
 const maxAtOnce = 20;
 const writeAfterMs = 1_000;
-/** If the request that should write ended early, another one writes after this time. */
+/** If the request that was going to write ended early, another one writes after this time. */
 const lostAfterMs = 10_000;
 
-/** Counts of this isolate that are not in the database yet. */
+/** Counts of this isolate that are not stored in the database yet. */
 const pending = new Map<string, number>();
 let writesAt = -Infinity;
 

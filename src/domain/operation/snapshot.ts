@@ -18,16 +18,16 @@ import {
 
 /** A live agent calls or pings more often than this. */
 const silentAfterMs = 60_000;
-/** The number of queued builds that are compared with the agents' capabilities: the oldest ones decide. */
+/** How many queued builds are compared with the agents' capabilities. The oldest ones decide. */
 const comparedBuilds = 50;
 
 /** The state of the service at one moment: the source of the metrics, the health and the status page. */
 export interface Snapshot {
   at: number;
   amounts: Amounts;
-  /** `isFull`: idle, and without room on its disk for a build. */
+  /** `isFull`: the agent is idle, but has no room on its disk for a build. */
   agents: { isAlive: boolean; isBusy: boolean; isDrained: boolean; isFull: boolean }[];
-  /** The queued build that has waited longest among those that a live agent can do. Undefined if there is none. */
+  /** The queued build that has waited longest, among those that a live agent can do. Undefined if there is none. */
   doable?: { waitsSince: number; by: "idle agents" | "busy agents" | "full agents" } | undefined;
   counters: Counter[];
   chores: ChoreRun[];
@@ -86,14 +86,14 @@ async function oldestDoable(db: Database, agents: AgentNow[]): Promise<Snapshot[
   return waiting.toSorted((one, other) => one.waitsSince - other.waitsSince)[0];
 }
 
-/** The kind of agents that should do the build next. */
+/** The kind of agent that should do the build next. */
 function workersIn(able: readonly AgentNow[]): NonNullable<Snapshot["doable"]>["by"] {
   if (able.some(({ isBusy, isFull }) => !isBusy && !isFull)) return "idle agents";
   return able.some(({ isBusy }) => isBusy) ? "busy agents" : "full agents";
 }
 
 let latest: Snapshot | undefined;
-/** The age limit of a snapshot that every caller may request. */
+/** The maximum age of a snapshot that callers share. */
 const recentMs = 10_000;
 
 /** A snapshot that is at most some seconds old, shared by all requests of the isolate. */

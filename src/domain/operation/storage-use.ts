@@ -3,7 +3,7 @@ import { saveMeasured } from "#storage/counters";
 import { listUsedBytes } from "#storage/metrics";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
-/** The number of accounts in one run. */
+/** How many accounts one run reads. */
 const pageSize = 100;
 const position = "storage-use";
 
