@@ -3,8 +3,8 @@ import { aptAddress, componentName } from "#lib/repodata/apt-address";
 import { Refusal } from "#domain/refusal";
 
 /**
- * Normalises the address that a user gives for a repository to one spelling, so that the same one is found again. It
- * must be http(s). A line of apt's sources.list becomes the address of its suite.
+ * Normalises the address that a user enters for a repository, so that the same repository is found again. It must be
+ * http(s). A line from apt's sources.list becomes the address of its suite.
  */
 export function parseRepositoryUrl(rules: OutsideRules, text: string): string {
   const url = URL.parse(addressOfLine(text.trim()));
@@ -31,7 +31,7 @@ function addressOfLine(text: string): string {
   return aptAddress(root, suite, components.split(/\s+/).filter(Boolean));
 }
 
-/** Whether this service fetches from an address. */
+/** Whether this service may fetch from an address. */
 export const isReachable = (rules: OutsideRules, url: URL): boolean =>
   /^https?:$/.test(url.protocol) && isOutside(rules, url);
 

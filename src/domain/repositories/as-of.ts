@@ -10,19 +10,19 @@ const dayMs = 24 * 60 * 60_000;
 /** A period in which a repository showed the same contents. */
 interface Period {
   from: number;
-  /** Infinity for the present contents. */
+  /** Infinity for the current contents. */
   to: number;
 }
 
-/** The first and the last day of a period, as in `2026-11-27`. */
+/** The first and the last day of a period, such as `2026-11-27`. */
 export interface Days {
   from: string;
   to: string;
 }
 
 /**
- * Repositories as they were at the beginning of a day (UTC). Refused, with the days that are possible, if Kiln no longer
- * has the contents of one of them, or had not read it yet.
+ * Repositories as they were at the beginning of a day (UTC). Refused, with the possible days, if Kiln no longer has the
+ * contents of one of them, or had not read them yet.
  */
 export async function repositoriesAsOf(
   { env, db }: Services<AsOfEnv>,
@@ -37,12 +37,15 @@ export async function repositoriesAsOf(
   return found;
 }
 
-/** The days for whose beginning Kiln has the contents of all these repositories, the earliest first. */
+/** The days at whose beginning Kiln had the contents of all these repositories, earliest first. */
 export async function daysKnown(services: Services<AsOfEnv>, repositories: readonly Repository[]): Promise<Days[]> {
   return daysOf(repositories, await earlierStates(services, repositories));
 }
 
-/** Removes states that are too old. An hour later than they can be used, so that a build that begins finds their files. */
+/**
+ * States that were replaced before this time are removed. It is an hour earlier than the limit for using them, so that
+ * a build that is just starting still finds their files.
+ */
 export const statesEndBefore = ({ KEEP_REPOSITORIES_DAYS: days }: AsOfEnv, now: number): Date =>
   new Date(now - Number(days) * dayMs - 60 * 60_000);
 
@@ -70,7 +73,7 @@ function stateAt(repository: Repository, earlier: readonly RepositoryState[], at
   return { ...repository, ...shown };
 }
 
-/** Resolving without a part would use the present contents instead. */
+/** Refuses missing parts, because resolving without them would use the current contents instead. */
 async function refuseMissingParts(
   { BLOBS }: AsOfEnv,
   { repositories, found, day }: { repositories: readonly Repository[]; found: readonly Repository[]; day: string },
@@ -99,13 +102,13 @@ function daysOf(repositories: readonly Repository[], earlier: ReadonlyMap<number
   return days;
 }
 
-/** The number of days that are searched. */
+/** How many days are searched. */
 const maxDays = 400;
 
 const periodOf = (from: Date, to: number): Period => ({ from: from.getTime(), to });
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** The specification has no code for it. */
+/** The refusal for a day without contents. The specification has no code for it. */
 const noSuchDay = (day: string, days: readonly Days[]) =>
   new Refusal("unknown_error", {
     reason: "unknown",

@@ -8,7 +8,7 @@ export interface KnownBaseSystem {
   facts: BaseSystemFacts;
 }
 
-/** Recognises the base system by the repository's URL or index. Undefined if only its packages can show it. */
+/** Recognises the base system by the repository's URL or index. Undefined if only the packages can show it. */
 export function baseSystemByIndex(
   known: readonly KnownBaseSystem[],
   { url, distributions }: { url: string; distributions: readonly { cpeId?: string; name: string }[] },
@@ -24,7 +24,7 @@ export function baseSystemByIndex(
   return (byUrl ?? byCpe() ?? byCodename())?.name;
 }
 
-/** `bookworm-security` is for `bookworm`. */
+/** Whether a suite belongs to a release: `bookworm-security` belongs to `bookworm`. */
 const isSuiteOf = (codename: string, suite: string) => suite === codename || suite.startsWith(`${codename}-`);
 
 /** Recognises the base system by a package that provides its release capability. */
@@ -33,7 +33,7 @@ export const baseSystemByPackages = (
   isProvided: (capability: string) => boolean,
 ): string | undefined => known.find(({ facts }) => facts.detection.releaseCapabilities.some(isProvided))?.name;
 
-/** `*` matches anything; the rest is text. */
+/** Whether a text matches a pattern. `*` matches anything; everything else is literal. */
 function fits(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (!text.startsWith(first)) return false;

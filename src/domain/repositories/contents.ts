@@ -31,9 +31,9 @@ interface Fetched {
  * The contents of a repository. They are read once for each URL and checksum of the index, and shared by all
  * repositories with the same two.
  *
- * Before that, each repository has downloaded the files, and checked them and its signature. So an account sees only
- * what it could have fetched itself, and only its own trust counts. A first import takes as long as if it were the only
- * one, so that the time does not reveal whether another account has the same URL.
+ * Before this, each repository has downloaded the files, and checked them and its signature. So an account sees only
+ * what it could have fetched itself, and only the keys that it trusts count. A first import takes as long as if it were
+ * the only one, so that the time does not reveal whether another account has the same URL.
  */
 export async function contentsOf({ env, db }: Services, fetched: Fetched): Promise<MadeImport> {
   const { repository, opened } = fetched;
@@ -47,11 +47,14 @@ export async function contentsOf({ env, db }: Services, fetched: Fetched): Promi
   return known;
 }
 
-/** The index of a Debian repository is the same for all architectures, but their lists differ. */
+/**
+ * The URL and whatever else identifies the lists: the index of a Debian repository is the same for all architectures,
+ * but the lists differ.
+ */
 const sourceOf = ({ url, arches, catalogue }: Repository, { type }: OpenedRepository) =>
   type === "deb" && catalogue !== null ? `${url} [${arches.join()}]` : url;
 
-/** Undefined if another import of the same contents was faster. The sweep removes what a crash leaves behind. */
+/** Undefined if another import of the same contents finished first. The sweep removes what a crash leaves behind. */
 async function make(
   { env, db }: Services,
   { repository, contents, ...source }: Fetched & { contents: Contents; limits: ImportLimits },
@@ -113,8 +116,7 @@ async function remove(
 }
 
 /**
- * Removes contents that were made for a repository that shows other contents by now, unless another repository shows
- * them.
+ * Removes contents that were read for a repository that shows other contents now, unless another repository shows them.
  */
 export async function removeUnshown({ env, db }: Services, { id, parts }: MadeImport): Promise<void> {
   const [part] = parts;

@@ -4,14 +4,14 @@ import { controlsIn, debKey, wantedControls } from "#lib/repodata/deb-control";
 import { readAtMost, streamOf } from "#lib/repodata/streams";
 import { controlKey, controlPrefixOfPart } from "#storage/blobs";
 
-/** The maximum size of the texts of one file, uncompressed. Builds read the files one after the other. */
+/** The maximum size of the texts in one file, uncompressed. Builds read the files one after another. */
 const maxFileBytes = 6 * 2 ** 20;
 /** The maximum size of the texts of one import, uncompressed. */
 const maxBytes = 128 * 2 ** 20;
 
 /**
- * Stores the paragraphs of `Packages` next to an import's .solv files: a build needs them unchanged, and the solver
- * reads only a part of them. Each file is one compressed text for some thousand packages.
+ * Stores the paragraphs of `Packages` next to an import's .solv files. A build needs them unchanged, and the solver
+ * reads only a part of them. Each file is one compressed text for several thousand packages.
  */
 export class ControlWriter {
   readonly #put: (n: number, bytes: ArrayBuffer) => Promise<unknown>;
@@ -52,7 +52,7 @@ async function* encoded(texts: readonly string[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The paragraphs of packages of an import, by `debKey`. Packages that the import does not have are missing. */
+/** The paragraphs of packages of an import, by `debKey`. Packages that the import does not have are omitted. */
 export async function readControls(
   blobs: R2Bucket,
   parts: readonly string[],

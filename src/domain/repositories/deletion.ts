@@ -4,12 +4,12 @@ import type { Database } from "#storage/db";
 import { releaseImport } from "#storage/imports";
 import { deleteRepository, listUsersOf, type Repository } from "#storage/repositories";
 
-/** The number of appliances that a refusal names. */
+/** How many appliances a refusal names. */
 const maxNamed = 3;
 
 /**
- * Removes a repository that the account imported. Builds in progress do not need it, because their frozen input has
- * everything.
+ * Removes a repository that the account imported. Builds in progress do not need it, because their frozen input
+ * contains everything.
  */
 export async function removeRepository(db: Database, accountId: number, id: number): Promise<void> {
   const repository = await getRepository(db, accountId, id);
@@ -20,7 +20,7 @@ export async function removeRepository(db: Database, accountId: number, id: numb
     return;
   }
   const users = await listUsersOf(db, id, maxNamed);
-  // No appliance uses it: another request has deleted the repository, or its last appliance.
+  // No appliance uses it any longer: another request has deleted the repository, or the last appliance that used it.
   if (users.length === 0) throw new Refusal("invalid_repository_id", { reason: "unknown" });
   const names = users.map((one) => `“${one.name}” (${one.id})`).join(", ");
   throw new Refusal("unknown_error", {

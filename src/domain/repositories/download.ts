@@ -10,9 +10,9 @@ import { userIndexPath } from "#storage/user-repositories";
 
 export { DownloadFailed, outsideFetch, type Fetch };
 
-/** How long a mirror may take to begin its answer. */
+/** How long a mirror may take to start its answer. */
 const answerMs = 30_000;
-/** The minimum pace of a mirror for a file that takes longer than that: 8 KiB per second. */
+/** The minimum pace of a mirror for a file that takes longer than this: 8 KiB per second. */
 const paceMs = 30_000;
 const leastBytesInPace = 240 * 2 ** 10;
 
@@ -24,11 +24,11 @@ export class DownloadTookTooLong extends DownloadFailed {}
 /** Where the files of a repository come from. */
 export interface Source {
   download: Download;
-  /** The files are read from the service's own R2, never over HTTP. */
+  /** Whether the files are read from the service's own R2, and never over HTTP. */
   isOurs: boolean;
 }
 
-/** Reads the files of a repository: the service's own from R2, others from their mirror until `signal` aborts. */
+/** Reads the files of a repository: the service's own files from R2, others from their mirror until `signal` aborts. */
 export function sourceOf(
   env: Env,
   repository: Repository,
@@ -41,12 +41,12 @@ export function sourceOf(
   return { isOurs: false, download: (path) => fetched(rulesFor(env, repository), locationUrl(address, path), asking) };
 }
 
-/** The rules for addresses that a repository's import may reach. */
+/** The rules for the addresses that an import of the repository may access. */
 export const rulesFor = (env: Env, { catalogue }: Pick<Repository, "catalogue">): Env =>
   catalogue === null ? env : rulesOfCatalogue(env);
 
 /**
- * R2's etag of the index, for a repository of the service itself. Null if there is no index. Undefined for any other
+ * R2's etag of the index, for one of the service's own repositories. Null if there is no index. Undefined for any other
  * repository.
  */
 export async function ownIndexTag(env: Env, repository: Repository): Promise<string | null | undefined> {
@@ -95,7 +95,8 @@ async function bodyOf(answer: Response, watched: Watched): Promise<ReadableStrea
 }
 
 /**
- * The bytes that a mirror sends. Throws DownloadFailed, which counts as the mirror's fault, if the mirror ends the connection early or is too slow, or if the import's time limit is reached.
+ * The bytes from a mirror. Throws DownloadFailed, which counts as the mirror's fault, if the mirror ends the connection
+ * early or is too slow, or if the import's time limit is reached.
  */
 async function* paced(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -103,7 +104,7 @@ async function* paced(
 ): AsyncGenerator<Uint8Array> {
   let failure: unknown;
   let bytesInPace = 0;
-  // Also ends a waiting read.
+  // Also ends a read that is waiting.
   const end = (reason: unknown) => {
     failure ??= reason;
     reader.cancel(reason).catch(() => {});

@@ -21,8 +21,8 @@ export const importLimits: ImportLimits = { packages: 200_000, bytes: 128 * 2 **
 export const maxSolvBytes = 64 * 2 ** 20;
 
 /**
- * How much an import of this repository may store: at most the rest of its account's limit, plus what the repository
- * shows now. At most two imports of an account run at the same time, so one may exceed the limit.
+ * How much an import of this repository may store: at most the remaining part of its account's limit, plus what the
+ * repository shows now. Two imports of an account may run at the same time, so one of them may exceed the limit.
  */
 export async function limitsFor({ env, db }: Services<LimitsEnv>, repository: Repository): Promise<ImportLimits> {
   const { accountId, importId } = repository;

@@ -5,10 +5,10 @@ import { requestIdNow } from "#log/request-id";
 
 /** The names of the queues of imports. */
 export const importsQueues: Record<string, Patience> = { "kiln-imports": "quick", "kiln-slow-imports": "patient" };
-/** The queue for messages whose import was killed or failed at every try. */
+/** The queue for messages whose import failed or was killed at every try. */
 export const deadImportsQueue = "kiln-dead-imports";
 
-/** A repository whose turn it is. The rows are authoritative; this is only the wake-up. */
+/** The message for a repository whose turn it is. The rows are authoritative; this is only the wake-up. */
 export const ImportMessage = z.object({ repositoryId: z.int().positive(), requestId: RequestId.optional() });
 export type ImportMessage = z.infer<typeof ImportMessage>;
 

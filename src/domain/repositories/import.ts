@@ -45,18 +45,18 @@ interface Import {
 }
 
 /**
- * How long all downloads of an import may take. If a quick import cannot finish, a patient one does the work, so that
- * many slow mirrors do not fill the queue.
+ * How long all downloads of an import may take together. If a quick import cannot finish, a patient one does the work,
+ * so that many slow mirrors do not block the queue.
  */
 const downloadMs = { quick: 10_000, patient: 300_000 };
 export type Patience = keyof typeof downloadMs;
 
 /**
- * Checks a repository and imports it if it has changed. A problem of the repository is written to its row, and the last
- * good revision stays. A thrown error is a fault of this service.
+ * Checks a repository, and imports it if it has changed. A problem with the repository is stored in its row, and the
+ * last good revision stays. A thrown error is a fault of this service.
  *
- * Blobs and rows of packages are written first, under their own id. Then one UPDATE shows them. Two simultaneous
- * imports do not affect each other: the one that began last is shown.
+ * Blobs and rows of packages are written first, under the import's own id. Then a single UPDATE shows them. Two
+ * simultaneous imports do not affect each other: the one that began last is shown.
  *
  * `too_slow`: the mirror is too slow for a quick import, and a patient one must do it.
  */
@@ -93,7 +93,7 @@ export async function importRepository(
 const tooSlow = (patience: Patience) =>
   new DownloadTookTooLong(`The mirror took longer than ${downloadMs[patience] / 1000} s to send its files.`);
 
-/** Writes to the row, after the last try, that the service could not do the import. */
+/** Records in the row, after the last try, that the service could not do the import. */
 export async function giveUpImport(db: Database, repositoryId: number, problem: string): Promise<void> {
   const repository = await findRepository(db, repositoryId);
   if (!repository?.checkId || repository.importState !== "importing") return;
@@ -107,7 +107,7 @@ async function checkAndImport(work: Import): Promise<void> {
   const opened = await openRepository(source.download, deb);
   refuseOtherType(repository, opened);
   refuseGivenKeys(repository, opened);
-  // Given keys may alternate, because each of them proves the signer.
+  // Keys that the user gave may alternate, because each of them proves the signer.
   if (deb.keys.length === 0 && !isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
@@ -120,8 +120,8 @@ async function checkAndImport(work: Import): Promise<void> {
 }
 
 /**
- * The facts about a Debian repository that are known before its index is read. Accounts' repositories get their
- * architectures from their packages.
+ * The facts about a Debian repository that are known before its index is read. The architectures of accounts'
+ * repositories come from their packages.
  */
 function debRequestOf(repository: StoredRepository): Omit<DebRequest, "ownersKeys"> {
   const { components, only } = parseAptAddress(repository.url);
@@ -134,7 +134,7 @@ function debRequestOf(repository: StoredRepository): Omit<DebRequest, "ownersKey
   };
 }
 
-/** The type of an account's repository is unknown before its first import. */
+/** Whether it may be a Debian repository. The type of an account's repository is unknown before its first import. */
 const isDebPerhaps = ({ type, catalogue, revision }: StoredRepository) =>
   type === "deb" || (catalogue === null && revision === null);
 
@@ -145,12 +145,12 @@ async function ownersKeys(db: Database, repository: StoredRepository): Promise<F
   return await listKeysOfAccount(db, accountId, maxOwnersKeys);
 }
 
-/** If there are more, only the newest are used. */
+/** The most keys that are used. If there are more, only the newest are used. */
 const maxOwnersKeys = 50;
 
 /**
- * Refuses given keys for other types of repositories: their keys are next to their index, so a given key would never be
- * used.
+ * Refuses keys that were given for a repository of another type. Such repositories have their keys next to their index,
+ * so a given key would never be used.
  */
 function refuseGivenKeys({ catalogue, revision, signingKeys }: StoredRepository, { type }: OpenedRepository): void {
   if (catalogue !== null || revision !== null || !signingKeys || type === "deb") return;
@@ -160,7 +160,7 @@ function refuseGivenKeys({ catalogue, revision, signingKeys }: StoredRepository,
   );
 }
 
-/** Refuses a changed package type: appliances that use the repository consist of packages of the old type. */
+/** Refuses a changed package type, because appliances that use the repository consist of packages of the old type. */
 function refuseOtherType(repository: StoredRepository, opened: OpenedRepository): void {
   const { catalogue, revision, isUserRepository } = repository;
   const [before, now] = [packageTypeOfRepository(repository), packageTypeOfRepository(opened)];
@@ -174,7 +174,7 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
   const known = repository.isUserRepository ? [] : basesOf(opened, await listBaseSystems(db));
   const byIndex = baseSystemByIndex(known, { url: repository.url, distributions: opened.distributions });
   const candidates = byIndex === undefined ? known : [];
-  // The catalogue, or the owner of the uploads, has set the base system.
+  // The catalogue or the owner of the uploads has already decided the base system.
   const isGiven = repository.catalogue !== null || repository.isUserRepository;
   const onProgress = (progress: ImportProgress) => noteProgress(db, repository.id, { checkId: importId, progress });
   for (;;) {
@@ -189,14 +189,14 @@ async function show(work: Import, opened: OpenedRepository, download: Download):
       arches: isGiven ? repository.arches : made.arches,
       baseSystem: isGiven ? repository.baseSystem : (byIndex ?? made.baseSystem ?? otherBaseSystem),
     });
-    // The old contents can no longer be found. Only their .solv files may still be in use.
+    // The old contents can no longer be found by searches. Only their .solv files may still be in use.
     if (isShown) {
       if (repository.importId !== null) await releaseImport(db, repository.importId);
       return;
     }
     await removeUnshown({ env, db }, made);
     if ((await findRepository(db, repository.id))?.checkId !== importId) return;
-    // The contents belonged to another repository, which released them in the meantime.
+    // The contents belonged to another repository, which has released them in the meantime.
   }
 }
 
@@ -224,8 +224,8 @@ function problemOf(error: unknown): string | undefined {
 }
 
 /**
- * The URL at which the packages of this index stay available for a while after the repository has changed. Null if its
- * catalogue names none.
+ * The URL where the packages of this index stay available for a while after the repository has changed. Null if its
+ * catalogue defines none.
  */
 function snapshotUrl(
   { snapshots }: Pick<Repository, "snapshots">,
@@ -240,5 +240,5 @@ function snapshotUrl(
   return null;
 }
 
-/** The index comes from a mirror, so the snapshot's name must be a single path segment. */
+/** The index comes from a mirror, so this checks that the snapshot's name is a single path segment. */
 const isSafe = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);

@@ -12,22 +12,25 @@ import { isUploadOf } from "#storage/rpms";
 import { userIndexPath } from "#storage/user-repositories";
 
 /*
- * Machines read a user repository at an address that nobody can guess, which is in their image. Address and signing key are
- * derived from a key of the service and the appliance, so nothing is stored for them (decision 12).
+ * Machines read a user repository at an unguessable address, which is stored in their image. Address and signing key
+ * are derived from a key of the service and the appliance, so nothing is stored for them (decision 12).
  */
 
 type Owned = Pick<Appliance, "id" | "uuid" | "accountId" | "baseSystem" | "configuration">;
 
-/** Whether the owner of an appliance wants its machines to read the user repository. */
+/** Whether the owner of an appliance lets its machines read the user repository. */
 const isOpen = (appliance: Pick<Appliance, "configuration">) => configurationOf(appliance).settings.updateUploads;
 
-/** Whether an appliance takes packages from its owner's uploads. */
+/** Whether an appliance uses packages from its owner's uploads. */
 export const hasUserRepository = (
   { accountId }: Pick<Appliance, "accountId">,
   repositories: readonly Pick<Repository, "isUserRepository" | "accountId">[],
 ): boolean => repositories.some((one) => one.isUserRepository && one.accountId === accountId);
 
-/** The user repository for the image of an appliance. Undefined if the appliance does not have it, or no machine may read it. */
+/**
+ * The user repository for the image of an appliance. Undefined if the appliance does not use it, or if machines may not
+ * read it.
+ */
 export async function machineRepositoryOf(
   env: EncryptionKey & Pick<Env, "BASE_URL">,
   appliance: Owned,
@@ -46,10 +49,10 @@ const addressOf = (key: string, { id, uuid }: Owned): string =>
 const signingKeyOf = (key: string, { uuid }: Owned): Promise<RepositoryKey> =>
   openRepositoryKey(derivedBytes(key, `signature of machine repository ${uuid}`));
 
-/** A file of a user repository: stored, or signed when it is read. */
+/** A file of a user repository. It is either stored, or signed when it is read. */
 export type MachineFile = { key: string } | { text: string };
 
-/** Undefined if there is no such address or file, and after the owner has closed the repository. */
+/** Undefined if there is no such address or file, or if the owner has closed the repository. */
 export async function findMachineFile(
   { env, db }: Services<EncryptionKey & Pick<Env, "BLOBS">>,
   address: string,
@@ -76,7 +79,10 @@ export async function findMachineFile(
 
 const isIndexFile = /^(?:by-hash\/SHA256\/[0-9a-f]{64}|repodata\/[\w-][\w.-]*)$/;
 
-/** Also opens an address that an older key of the service has made: the machines that know it cannot get another one. */
+/**
+ * Also opens an address that was derived from an older key of the service, because the machines that know it cannot get
+ * another one.
+ */
 async function openAddress({ env, db }: Services<EncryptionKey>, address: string) {
   const [, id] = /^([1-9]\d{0,14})-[0-9a-f]{48}$/.exec(address) ?? [];
   const appliance = id === undefined ? undefined : await findAnyAppliance(db, Number(id));

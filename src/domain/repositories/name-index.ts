@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import type { IndexedPackage } from "#storage/packages";
 
 /**
- * The facts about an import's packages that search shows, sorted by name, in little memory: a search reads all names
- * and needs no query. It is one file next to the .solv parts: a line of JSON, followed by the columns.
+ * The facts about an import's packages that search shows, sorted by name, in little memory. A search reads all names
+ * and needs no query. The index is one file next to the .solv parts: a line of JSON, followed by the columns.
  */
 
 interface Header {
@@ -17,7 +17,7 @@ interface Header {
 
 const maxIndexed = 150_000;
 
-/** The ranks of hits: the whole name, its beginning, a part of it, or only the name of its pattern. */
+/** The number of ranks of hits: the whole name, its beginning, a part of it, or only the name of its pattern. */
 const ranks = 4;
 
 export class NameIndexWriter {
@@ -31,7 +31,7 @@ export class NameIndexWriter {
   readonly #digests: Uint8Array[] = [];
   readonly #patterns: Header["patterns"] = [];
 
-  /** Packages must be added in the order of their names, and those of one name in the order of their ids. */
+  /** Adds packages. They must be in the order of their names, and packages of one name in the order of their ids. */
   add(packages: readonly IndexedPackage[]): void {
     for (const one of packages) {
       if (one.pattern !== "") this.#patterns.push([this.#ids.length, one.pattern]);
@@ -44,7 +44,9 @@ export class NameIndexWriter {
     this.#digests.push(Buffer.from(packages.map(({ checksum }) => checksum).join(""), "hex"));
   }
 
-  /** Undefined if the index is too large for memory, or has too many architectures or checksum types. */
+  /**
+   * The bytes of the index. Undefined if it is too large for memory, or has too many architectures or checksum types.
+   */
   written(): Uint8Array<ArrayBuffer> | undefined {
     const kinds = Math.max(this.#arches.size, this.#checksums.size);
     return this.#ids.length > maxIndexed || kinds > 255 ? undefined : this.#file();
@@ -84,7 +86,7 @@ export interface IndexHit {
   repositoryId: number;
 }
 
-/** A search for a text in lower case in packages of these architectures. `limit` is the number of hits of each rank. */
+/** A search for a lower-case text in packages of these architectures. `limit` is the number of hits of each rank. */
 export interface NameSearch {
   needle: string;
   arches: ReadonlySet<string>;
@@ -94,7 +96,7 @@ export interface NameSearch {
 export class NameIndex {
   readonly #header: Header;
   readonly #names: string;
-  /** The names in lower case. The same string as `#names` if they all are. */
+  /** The names in lower case. The same string as `#names` if they all are in lower case. */
   readonly #lower: string;
   readonly #versions: string;
   readonly #arches: Uint8Array;
@@ -102,7 +104,7 @@ export class NameIndex {
   readonly #ids: Uint32Array;
   readonly #digests: Uint8Array;
   readonly #patterns: ReadonlyMap<number, string>;
-  /** Where each line begins, and one after the last. */
+  /** Where each line begins, and one more position after the last line. */
   readonly #nameAt: Uint32Array;
   readonly #versionAt: Uint32Array;
   readonly #digestAt: Uint32Array;
@@ -120,7 +122,7 @@ export class NameIndex {
     this.#names = decoder.decode(names);
     this.#lower = lowerCase(this.#names);
     this.#versions = decoder.decode(versions);
-    // Copies, so that the file's bytes can be freed.
+    // Copies, so that the memory of the file can be freed.
     this.#arches = new Uint8Array(arches ?? []);
     this.#checksumTypes = new Uint8Array(types ?? []);
     this.#ids = new Uint32Array(new Uint8Array(ids ?? []).buffer);
@@ -130,7 +132,7 @@ export class NameIndex {
     this.#digestAt = digestStarts(this.#checksumTypes, header.checksums);
   }
 
-  /** The memory that the index takes. */
+  /** The number of bytes of memory that the index needs. */
   get bytes(): number {
     const texts = this.#names.length + (this.#lower === this.#names ? 0 : this.#lower.length) + this.#versions.length;
     const columns = [this.#arches, this.#checksumTypes, this.#ids, this.#digests, this.#nameAt, this.#versionAt];
@@ -176,7 +178,7 @@ export class NameIndex {
       version: lineAt(this.#versions, this.#versionAt, row),
       arch: this.#header.arches[this.#arches[row] ?? 0] ?? "",
       checksumType: type,
-      // Many times as fast as with a Buffer, and an answer has up to 1000 checksums.
+      // This is many times as fast as with a Buffer, and an answer has up to 1000 checksums.
       checksum: digest.toHex(),
       pattern: this.#patterns.get(row) ?? "",
     };

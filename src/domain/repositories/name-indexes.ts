@@ -5,7 +5,7 @@ import { nameIndexKey, nameIndexKeyOfPart } from "#storage/blobs";
 import { listForNameIndex } from "#storage/packages";
 import type { Repository } from "#storage/repositories";
 
-/** The number of packages that one query reads. */
+/** How many packages one query reads. */
 const readAtOnce = 1000;
 
 /** Writes the index of an import whose packages are all in the database. */
@@ -27,7 +27,7 @@ export async function saveNameIndex(
   if (file) await env.BLOBS.put(nameIndexKey(repositoryId, importId), file);
 }
 
-/** The part of the isolate's 128 MiB for indexes: enough for two large distributions. */
+/** The part of the isolate's 128 MiB that is for indexes: enough for two large distributions. */
 const maxCachedBytes = 12 * 2 ** 20;
 const maxUnindexed = 1000;
 

@@ -16,10 +16,10 @@ import {
 
 type BaseSystem = NonNullable<Awaited<ReturnType<typeof findBaseSystem>>>;
 
-/** The repositories that an appliance takes its software from. Every change returns the new list. */
+/** The repositories that provide an appliance's software. Every change returns the new list. */
 type Changed = Promise<Repository[]>;
 
-/** Replaces the list with these, in their order. Repeated ids count once. */
+/** Replaces the list with these repositories, in their order. Repeated ids count once. */
 export async function setRepositories(db: Database, account: Account, appliance: Appliance, ids: number[]): Changed {
   const wanted = [...new Set(ids)];
   await getUsable(db, { accountId: account.id, appliance }, wanted);
@@ -42,21 +42,21 @@ export async function getUsable(
   return visible;
 }
 
-/** Adds a repository. If the appliance already has it, it stays where it is. */
+/** Adds a repository. If the appliance already has it, its place in the list stays the same. */
 export async function useRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
   await refuseOtherType(db, appliance, [await getRepository(db, account.id, id, "invalid")]);
   await addApplianceRepository(db, appliance.id, id);
   return await listApplianceRepositories(db, appliance.id);
 }
 
-/** Removes a repository, if the appliance has it. */
+/** Removes a repository from the appliance, if it is there. */
 export async function dropRepository(db: Database, account: Account, appliance: Appliance, id: number): Changed {
   await getRepository(db, account.id, id, "invalid");
   await removeApplianceRepository(db, appliance.id, id);
   return await listApplianceRepositories(db, appliance.id);
 }
 
-/** The repositories that the account sees and that have packages of the appliance's kind. */
+/** The repositories that the account can see and that have packages of the appliance's type. */
 export async function listUsable(
   db: Database,
   accountId: number,
@@ -69,7 +69,7 @@ export async function listUsable(
   return base ? visible.filter((one) => isOfType(one, base)) : visible;
 }
 
-/** Refuses repositories of the other package type: no image has both. */
+/** Refuses repositories of the other package type, because no image can have both types. */
 export async function refuseOtherType(
   db: Database,
   { baseSystem }: Pick<Appliance, "baseSystem">,

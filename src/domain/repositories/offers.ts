@@ -8,13 +8,13 @@ import type { ResolvedPackage } from "#lib/solver/resolution";
 import { listVersions, type FoundPackage, type PackageVersion } from "#storage/packages";
 import { aliasOf, type Repository } from "#storage/repositories";
 
-/** A name that a search has found. It appears once, whatever versions the repositories have. */
+/** A name that a search has found. It appears once, no matter how many versions the repositories have. */
 export interface Offer {
   kind: "package" | "pattern";
   name: string;
-  /** The version that adding it would install, or for an installed package, the installed version. */
+  /** The version that would be installed if the name were added. For an installed package, the installed version. */
   best: OfferedVersion;
-  /** Other versions, the best first. */
+  /** The other versions, best first. */
   others: OfferedVersion[];
 }
 
@@ -28,7 +28,7 @@ export interface OfferedVersion {
 }
 
 export interface Offers {
-  /** Whole names first, then those that begin with the text, then the others, each by name. */
+  /** Exact names first, then those that begin with the text, then all others, each group sorted by name. */
   offers: Offer[];
   /** The number of names that were found. */
   total: number;
@@ -72,9 +72,9 @@ type Named = Pick<FoundPackage, "name" | "pattern">;
 const keyOf = ({ name, pattern }: Named): string => (pattern ? `pattern ${pattern}` : `package ${name}`);
 
 /**
- * Sorts versions of one name in the order in which libsolv chooses: the installed one first, then by the priority of
- * the repository, by architecture, where packages for every system count as the best, and by version. Among equals, the
- * repository that the appliance lists first wins.
+ * Sorts the versions of one name in the order in which libsolv chooses: first the installed one, then by the priority
+ * of the repository, then by architecture (packages for every system come first), then by version. If all are equal,
+ * the repository that comes first in the appliance's list wins.
  */
 function inOrder(
   versions: readonly PackageVersion[],

@@ -41,22 +41,22 @@ export interface ImportedPackages {
   /** Keys of the .solv files. */
   parts: string[];
   packageCount: number;
-  /** The size of its rows. */
+  /** The size of the import's rows. */
   bytes: number;
   arches: Arch[];
   baseSystem: string | undefined;
 }
 
 /**
- * How long an import may read, because other imports of the isolate wait for it. If the service is busy, it pauses for
- * most of that time.
+ * How long an import may read, because other imports of the isolate wait for it. If the service is busy, the import
+ * pauses for most of that time.
  */
 const maxMs = 300_000;
 
 /** The repository has more packages than this service can read in time. */
 export class ImportTookTooLong extends Error {}
 
-/** A running import. */
+/** An import in progress. */
 interface Work {
   env: Env;
   db: Database;
@@ -68,9 +68,9 @@ interface Work {
 }
 
 /**
- * Streams the packages, whose files must be local, through libsolv: every few thousand become .solv parts in R2 and rows in D1.
- * Then come patterns in separate files, and the advisories. Nothing is visible before the repository shows the import; if this
- * throws, the sweep removes what was written.
+ * Streams the packages, whose files must be local, through libsolv. Every few thousand become .solv parts in R2 and
+ * rows in D1. After them come patterns in separate files, and the advisories. Nothing is visible before the repository
+ * shows the import. If this throws, the sweep removes what was written.
  */
 export async function importPackages({ env, db }: Services, source: PackageSource): Promise<ImportedPackages> {
   const work = async (solver: Solver) => {
@@ -120,7 +120,7 @@ async function addPackages(work: Work): Promise<Pick<ImportedPackages, "arches" 
   return { arches: buildableArches(arches), baseSystem };
 }
 
-/** The older layout has its texts in a separate file that is read again for each part, so its parts are larger. */
+/** The older layout has its texts in a separate file, which is read again for each part, so its parts are larger. */
 const optionsOf = ({ type, descriptions, only }: OpenedRepository, controls: ControlWriter): ImportOptions => ({
   ...(only && { select: onlyPackages(only) }),
   ...(type === "deb" && { onSlice: (slice) => controls.add(slice) }),
@@ -139,7 +139,7 @@ function* rowsOf(
   }
 }
 
-/** Throws if there are more than may be stored. The import then removes what it has written. */
+/** Throws if there are more rows than may be stored. The import then removes what it has written. */
 async function addRows({ db, source, found }: Work, rows: Iterable<SearchRow>): Promise<void> {
   found.bytes += await savePackages(db, source.importId, rows);
   refuseMore(found, source.limits);
@@ -154,7 +154,7 @@ function* countedRows(rows: Iterable<SearchRow>, { found, source: { limits } }: 
   }
 }
 
-/** The size of a slice. For each slice, the library goes through all packages of the part. */
+/** The size of a slice. The library goes through all packages of the part once for each slice. */
 const textBytes = 2 ** 18;
 
 /** The older layout has summaries and descriptions in a separate file, which is read again for each part. */
@@ -167,7 +167,7 @@ async function addTexts(part: SolverRepository, work: Work): Promise<void> {
   part.finish();
 }
 
-/** Adds patterns of the older layout, in one file or hundreds of files, as one part. */
+/** Adds patterns of the older layout as one part. They are in one file or in hundreds of files. */
 async function addPatterns(work: Work): Promise<void> {
   const { solver, source, parts } = work;
   if (source.opened.patterns.length === 0) return;
@@ -198,7 +198,7 @@ function* patternRows(part: SolverRepository): Generator<SearchRow> {
  */
 const maxPatternBytes = 32 * 2 ** 20;
 
-/** Adds updateinfo.xml: it has no packages, so a resolution is the same without it. */
+/** Adds updateinfo.xml. It contains no packages, so a resolution is the same without it. */
 async function addAdvisories(work: Work): Promise<void> {
   const { solver, source, parts } = work;
   const { updateinfo } = source.opened;
@@ -220,7 +220,7 @@ function rowOf(listed: ListedPackage, { type, packagesFolder: folder }: OpenedRe
   return folder === "" ? row : { ...row, location: `${folder}/${row.location}` };
 }
 
-/** Skips repeated packages: Debian's lists of several architectures repeat the packages for all architectures. */
+/** Skips repeated packages, because Debian's lists for each architecture repeat the packages for all architectures. */
 function unlessRepeated(): (listed: ListedPackage) => boolean {
   const seen = new Set<string>();
   return ({ arch, ...listed }) => {
@@ -241,7 +241,7 @@ function findBaseSystem(solver: Solver, { candidates }: PackageSource): string |
   });
 }
 
-/** The architectures of the images that can contain the packages. Packages for all architectures fit all of them. */
+/** The architectures of images that can contain the packages. Packages for all architectures fit every image. */
 function buildableArches(arches: ReadonlySet<string>): Arch[] {
   const found: Arch[] = [];
   if (arches.has("x86_64") || arches.has("amd64")) found.push("x86_64");
@@ -251,7 +251,7 @@ function buildableArches(arches: ReadonlySet<string>): Arch[] {
   return found.length === 0 && isForAll ? [...Arch.options] : found;
 }
 
-/** The solver's own instance decodes xz and bzip2, and its memory limit includes them. */
+/** xz and bzip2 are decoded by the solver's own instance, whose memory limit includes them. */
 function decoders(solver: Solver): OtherDecompressor {
   return (kind, compressed) => {
     const { maxBytes, maxRatio } = metadataInflation;

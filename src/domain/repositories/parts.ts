@@ -5,15 +5,15 @@ import type { Solver } from "#lib/solver/solver";
 import { solvKey } from "#storage/blobs";
 
 /**
- * Writing a part of this size takes 50 ms, in which nothing else runs. It needs four times as much memory in the
- * solver, and three times in JavaScript.
+ * The maximum size of a part. Writing it takes 50 ms, in which nothing else runs. It needs four times as much memory in
+ * the solver, and three times in JavaScript.
  */
 const maxPartBytes = 2 * 2 ** 20;
 
 /**
- * Writes the .solv files of an import to R2. Metadata is read in small parts, because its texts take memory. The data
- * that solving needs is joined into a few large files, which contain shared strings once, so that a new isolate has
- * less to fetch and to load.
+ * Writes the .solv files of an import to R2. Metadata is read in small parts, because its texts need memory. The data
+ * for solving is joined into a few large files, which contain shared strings only once, so that a new isolate has less
+ * to fetch and to load.
  */
 export class PartWriter {
   /** The files in R2, in order. */
@@ -40,7 +40,7 @@ export class PartWriter {
     return this.#waiting.reduce((sum, { byteLength }) => sum + byteLength, 0) >= maxPartBytes;
   }
 
-  /** Writes the waiting parts as one file. Resets the solver, so nothing else in it may be in use. */
+  /** Writes the waiting parts as one file. Resets the solver, so nothing else in the solver may be in use. */
   async flush(): Promise<void> {
     const [only, ...more] = this.#waiting;
     if (!only) return;

@@ -12,18 +12,18 @@ import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** How often mirrors are checked. */
 const askEveryMs = 30 * 60_000;
-/** The same for mirrors that an appliance follows: a little less than the time between two looks at the appliance. */
+/** The same for mirrors that an appliance follows: slightly less than the time between two checks of the appliance. */
 const askFollowedEveryMs = 4 * 60_000;
 const repositoriesPerRun = 50;
-/** Longer than a queue consumer may run, so an import that began before has ended. */
+/** Longer than a queue consumer may run, so an import that began earlier has ended. */
 const importMs = 20 * 60_000;
-/** The number of imports that one run checks. The next run continues after them. */
+/** How many imports one run checks. The next run continues after them. */
 const importsPerRun = 500;
 const importsPosition = "imports";
 
 /**
- * Requests imports of repositories that may have changed: the service's own are checked every minute, mirrors every
- * half hour.
+ * Requests imports of repositories that may have changed. The service's own repositories are checked every minute,
+ * mirrors every half hour.
  */
 export async function refreshRepositories({ env, db }: Services, now: number): Promise<void> {
   const own = await listOwnFiles(db);
@@ -37,8 +37,8 @@ export async function refreshRepositories({ env, db }: Services, now: number): P
 }
 
 /**
- * Requests imports of mirrors that were not checked for some minutes. Appliances that are built automatically follow them.
- * Returns whether there are any.
+ * Requests imports of mirrors that were not checked for some minutes. It is for repositories that appliances with
+ * automatic builds follow. Returns whether there are any.
  */
 export async function refreshFollowed(
   services: Services,
@@ -53,8 +53,8 @@ export async function refreshFollowed(
 }
 
 /**
- * Removes .solv files of imports that no longer exist and of earlier states that are too old. Builds do not need them,
- * because their frozen input has everything. A resolution that is loading one has an hour to finish.
+ * Removes .solv files of imports that no longer exist, and of earlier states that are too old. Builds do not need them,
+ * because their frozen input contains everything. A resolution that is loading one has an hour to finish.
  */
 export async function removeStraySolvs({ env, db }: Services, now: number): Promise<void> {
   await removeStates(db, statesEndBefore(env, now));
@@ -66,12 +66,14 @@ export async function removeStraySolvs({ env, db }: Services, now: number): Prom
   );
 }
 
-/** Removes downloads of imports that were killed: no other import reads them. */
+/** Removes downloads of imports that were killed. No other import reads them. */
 export async function removeStrayDownloads({ env, db }: Services, now: number): Promise<void> {
   await removeBlobs(env, await nextOldKeys({ env, db }, { prefix: downloadsPrefix, now }));
 }
 
-/** Removes imports that no repository shows, with their packages, a page at a time: they were killed, or lost a race. */
+/**
+ * Removes imports that no repository shows, with their packages, one page at a time. They were killed, or lost a race.
+ */
 export async function removeStrayPackages({ db }: Pick<Services, "db">, now: number): Promise<void> {
   const id = (await findSweepPosition(db, importsPosition)) ?? "";
   const { unused, next } = await listUnusedAfter(db, { id, before: new Date(now - importMs), limit: importsPerRun });

@@ -26,7 +26,7 @@ import { signingKeysOf } from "#lib/repodata/signature";
 /** How long a client waits for an import. After that, the import continues in the background. */
 const importWaitMs = 30_000;
 const lookEveryMs = 200;
-/** The number of package names shown for each repository that a filter finds. */
+/** How many package names are shown for each repository that a filter finds. */
 const maxNames = 100;
 
 /** The parts of a repository that match a filter, in lower case (compatibility.md, "Repositories"). */
@@ -36,7 +36,7 @@ interface RepositoryMatches {
   packages: string[];
 }
 
-/** A repository that this account may see. Another account's does not exist for it. */
+/** A repository that this account may see. Any other repository is reported as unknown. */
 export async function getRepository(
   db: Database,
   accountId: number,
@@ -48,12 +48,12 @@ export async function getRepository(
   return repository;
 }
 
-/** A repository in a list, with what matched if there was a filter. */
+/** A repository in a list and, if there was a filter, the parts that match it. */
 export type FoundRepository = Repository & { matches?: RepositoryMatches };
 
 /**
- * The repositories that the account can use. Those whose first import failed are shown only if they are a catalogue's.
- * With a filter, only those whose name, URL or packages contain it.
+ * The repositories that the account can use. If the first import of a repository failed, it is shown only if it belongs
+ * to a catalogue. With a filter, only those whose name, URL or packages contain the text.
  */
 export async function listRepositories(
   db: Database,
@@ -88,7 +88,7 @@ async function filtered(
 interface NewRepositoryRequest {
   url: string;
   name: string;
-  /** Keys for a Debian repository, in ASCII armour: one of them must have signed its index, at every import. */
+  /** Keys for a Debian repository, in ASCII armour. At every import, one of them must have signed the index. */
   key?: string | undefined;
   /** Whether to accept an index that has expired. */
   acceptsExpired: boolean;
@@ -97,7 +97,7 @@ interface NewRepositoryRequest {
 
 /**
  * Adds a repository for this account only, and waits a while for its import. If the import fails, the repository is
- * removed. If it takes longer, it continues in the background.
+ * removed. If the import takes longer, it continues in the background.
  */
 export async function importForAccount(
   { env, db }: Services,
@@ -120,7 +120,7 @@ export async function importForAccount(
   return repository;
 }
 
-/** For the operator: checks any repository immediately, instead of at its next turn. */
+/** Checks any repository immediately instead of at its next turn. For the operator. */
 export async function importNow({ env, db }: Services, id: number): Promise<Repository> {
   const repository = await findRepository(db, id);
   if (!repository) throw new Refusal("invalid_repository_id", { reason: "unknown" });
@@ -145,7 +145,7 @@ async function givenKeys(armour: string): Promise<FrozenKey[]> {
   });
 }
 
-/** Adds the row. A repository whose first import failed is tried again. */
+/** Adds the row. If the account already has this repository, but its first import failed, the row is replaced. */
 async function addRow(
   { env, db }: Services<LimitsEnv>,
   accountId: number,
@@ -165,7 +165,7 @@ async function addRow(
   const most = limitsOf(env).repositories;
   const added =
     (await addRepository(db, row, most)) ??
-    // Repositories whose import failed are removed to make room: no list shows them.
+    // Repositories whose import failed are removed to make room. No list shows them.
     ((await removeFailed(db, accountId)) > 0 ? await addRepository(db, row, most) : undefined);
   if (added) return added;
   await refuseOverLimit({ env, db }, accountId, { repositories: 1 });

@@ -11,7 +11,7 @@ import type { Database } from "#storage/db";
 import { searchTexts } from "#storage/package-texts";
 import { describePackages, searchPackages, type FoundPackage, type PackageDetails } from "#storage/packages";
 
-/** Limits the answer to a search for a short text, such as one letter. */
+/** The most hits in an answer, for a search with a short text, such as one letter. */
 export const maxHits = 1000;
 
 interface SearchRequest {
@@ -28,7 +28,7 @@ export interface SearchedAppliance {
   repositories: SearchedRepository[];
 }
 
-/** An appliance that this account may read. `usable` are all repositories that the account could add to it. */
+/** An appliance that this account may read. `usable` contains all repositories that the account could add to it. */
 export async function getSearched(
   db: Database,
   accountId: number,
@@ -43,8 +43,8 @@ export async function getSearched(
 }
 
 /**
- * Packages and patterns that match. The repository with the best hit comes first, and within each repository its best
- * hit.
+ * Packages and patterns that match. The repository with the best hit comes first, and so does the best hit in each
+ * repository.
  */
 export async function searchSoftware(
   { env, db }: Services<Pick<Env, "BLOBS">>,
@@ -72,7 +72,10 @@ interface Searched {
   arches: readonly string[];
 }
 
-/** Uses the name indexes for names if every repository has one, otherwise the database. Both give the same answer. */
+/**
+ * Finds names with the name indexes if every repository has one, otherwise with the database. Both give the same
+ * answer.
+ */
 export async function hitsOf(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { repositories, arches }: Searched,
@@ -90,7 +93,7 @@ export async function hitsOf(
   return ranked.slice(0, limit).map(hitOf);
 }
 
-/** Copies each member by name, because spreading whole objects would take most of the time of a long answer. */
+/** Copies each member by name. Spreading whole objects would take up most of the time for a long answer. */
 function hitOf({ index, row, repositoryId }: IndexHit): FoundPackage {
   const { id, name, version, arch, checksumType, checksum, pattern } = index.package(row);
   return { id, repositoryId, name, version, release: "", arch, checksumType, checksum, pattern };
@@ -113,7 +116,7 @@ function inOrder(lists: readonly (readonly IndexHit[])[]): readonly IndexHit[] {
 
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
-/** A package that represents a pattern is shown as the pattern. */
+/** Shows a package that represents a pattern as the pattern. */
 function shown(
   { id, name, url }: SearchedRepository,
   hits: readonly FoundPackage[],

@@ -4,16 +4,16 @@ import { fetchPart } from "#lib/repodata/repository";
 import { putBlob } from "#storage/blob-writer";
 import { downloadKey } from "#storage/blobs";
 
-/** The limit for all files of one import, compressed. Those of the largest distributions have 50 MB. */
+/** The limit for all files of one import, compressed. The largest distributions have 50 MB. */
 const maxBytes = 512 * 2 ** 20;
 
-/** The large files of an import in the service's own storage, which is fast to read. */
+/** The large files of an import, in the service's own storage, which is fast to read. */
 export interface StagedParts extends AsyncDisposable {
   download: Download;
 }
 
 /**
- * Downloads and checks the files of an import before it takes the solver, so that a slow mirror blocks no resolution.
+ * Downloads and checks the files of an import before it uses the solver, so that a slow mirror blocks no resolution.
  * Disposing removes the files. The sweep removes what a crash leaves behind.
  */
 export async function stageParts(

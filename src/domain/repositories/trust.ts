@@ -4,8 +4,8 @@ import type { StoredRepository } from "#storage/repositories";
 
 /**
  * How the agent must check the repository. Null if it is not signed: an account's own packages in the service need no
- * signature, because only the account and the agents can reach them. Undefined if its keys are not known yet: its next
- * check finds them.
+ * signature, because only the account and the agents can access them. Undefined if its keys are not known yet. Its next
+ * check will find them.
  */
 export function trustOf(
   repository: Pick<StoredRepository, "type" | "url" | "revision" | "signer" | "signingKeys">,

@@ -34,34 +34,35 @@ import { findRepository, markImporting } from "#storage/repositories";
  * A message that fails or is killed at every try goes to kiln-dead-imports, and its import is given up.
  */
 
-/** How often the queues deliver a message: `max_retries` in wrangler.toml, plus the first time. */
+/** How often the queues deliver a message: `max_retries` in wrangler.toml, plus the first delivery. */
 const maxTries = 4;
 /**
  * How soon an import may begin again if its consumer was killed. A consumer renews the lease, even while it reads large
  * lists.
  */
 const leaseMs = 60_000;
-/** A message that has not arrived by then is lost. A queue may be long, and a second message costs one more check of the mirror. */
+/**
+ * A message that has not arrived by then counts as lost. A queue may be long, but a duplicate message costs only one
+ * more check of the mirror.
+ */
 const lostMs = 20 * 60_000;
-/** The number of accounts' queues that one run of the sweep continues. */
+/** How many accounts' queues one run of the sweep continues. */
 const queuesPerRun = 500;
 
-/** Requests imports. Each begins when it is its account's turn. */
+/** Requests imports. Each one begins when its account has the turn. */
 export async function requestImports({ env, db }: Services, repositoryIds: readonly number[]): Promise<void> {
   if (repositoryIds.length > 0) await sendNext({ env, db }, await askForImports(db, repositoryIds, new Date()));
 }
 
-/**
- * Requests imports and lets the caller wait for their end: from now on, the rows show that an import is in progress.
- */
+/** Requests imports whose end the caller can wait for: from now on, the rows show that an import is in progress. */
 export async function requestNewImports({ env, db }: Services, repositoryIds: number[]): Promise<void> {
   await markImporting(db, repositoryIds);
   await requestImports({ env, db }, repositoryIds);
 }
 
 /**
- * Imports a repository whose turn it is, and then gives the turn to the next. A thrown error is a fault of this
- * service, and the turn stays.
+ * Imports a repository whose turn it is, and then gives the turn to the next one. A thrown error is a fault of this
+ * service, and the import keeps its turn.
  */
 export async function importInTurn(
   { env, db }: Services,
@@ -73,7 +74,7 @@ export async function importInTurn(
   if (turn === "busy") return;
   const work = () => importRepository({ env, db }, repositoryId, { patience });
   if (!turn) {
-    // A message without a turn is an old one, and nothing waits for its end.
+    // A message without a turn is old, and nothing is waiting for its end.
     await work();
     return;
   }
@@ -88,14 +89,14 @@ export async function importInTurn(
   await sendNext({ env, db }, queuesOf(turn));
 }
 
-/** Remembers the new end before it is written, because the answer may be lost. */
+/** Remembers the new end before writing it, because the answer may be lost. */
 async function renew(db: Database, lease: { repositoryId: number; ends: Date[] }, endsAt: Date): Promise<void> {
   lease.ends.push(endsAt);
   if (await renewTry(db, lease, endsAt)) lease.ends = [endsAt];
 }
 
 /**
- * Ends an import that no try could finish, and writes that to its row.
+ * Ends an import that failed at every try, and records that in its row.
  *
  * @param lease the consumer's lease, if it has one
  */
@@ -112,15 +113,15 @@ export async function giveUpSlot({ env, db }: Services, repositoryId: number, le
   if (repository) await sendNext({ env, db }, queuesOf({ accountId: repository.accountId ?? 0 }));
 }
 
-/** Runs every minute: sends lost turns again, and continues queues in which every import waits. */
+/** Runs every minute: sends lost turns again, and continues queues in which every import is waiting. */
 export async function resumeImports({ env, db }: Services, now: number): Promise<void> {
   await releaseLostSlots(db, { now: new Date(now), sentBefore: new Date(now - lostMs) });
   await sendNext({ env, db }, await listQueues(db, queuesPerRun));
 }
 
 /**
- * Sends every turn again: the queues were in the memory of a process that has ended. Earlier tries still count, because
- * one of these imports may have ended that process.
+ * Sends every turn again, because the queues were in the memory of a process that has ended. Earlier tries still count,
+ * because one of these imports may have caused that process to end.
  */
 export async function resumeAllImports({ env, db }: Services): Promise<void> {
   await giveAllTurnsBack(db);

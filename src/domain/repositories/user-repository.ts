@@ -22,7 +22,7 @@ import { hexDigest } from "#lib/repodata/checksum";
 import { writeDebIndex } from "#lib/repodata/deb-index";
 import { type RepositoryFile, writeRpmMd } from "#lib/repodata/rpm-md";
 
-/** How long the lists of an old index stay for clients that are reading it. */
+/** How long the lists of an old index are kept for clients that are reading it. */
 const readersMs = 60 * 60_000;
 
 /** How long an upload waits for its import. After that, the import continues in the background. */
@@ -30,8 +30,8 @@ const importWaitMs = 30_000;
 const lookEveryMs = 100;
 
 /**
- * Publishes the account's uploads in its user repository for a base system, and waits for the import: from then on they can be
- * resolved.
+ * Publishes the account's uploads in its user repository for a base system, and waits for the import. From then on,
+ * they can be resolved.
  */
 export async function publishUploads(
   { env, db }: Services,
@@ -49,7 +49,7 @@ export async function publishUploads(
   await waitUntilImported({ env, db }, repository.id);
 }
 
-/** Waits until an import shows what is published. An import that began earlier may end first, but does not count. */
+/** Waits until an import shows what was published. An import that began earlier may end first, but does not count. */
 async function waitUntilImported({ env, db }: Services, id: number): Promise<void> {
   for (const deadline = Date.now() + importWaitMs; Date.now() < deadline;) {
     const repository = await findUserRepositoryById(db, id);
@@ -62,13 +62,13 @@ async function waitUntilImported({ env, db }: Services, id: number): Promise<voi
 }
 
 /**
- * Updates the index to match the uploads. The repository's object writes it, one write at a time, shared by all waiting
- * requests.
+ * Updates the index to match the uploads. The repository's object writes it, one write at a time, and all waiting
+ * requests share a write.
  */
 export const publishUserRepository = (env: Pick<Env, "USER_REPOSITORIES">, { uid }: Pick<UserRepository, "uid">) =>
   env.USER_REPOSITORIES.getByName(uid).publish();
 
-/** Called by that object: writes the index from the headers of the uploads, and requests its import. */
+/** Called by that object. Writes the index from the headers of the uploads, and requests its import. */
 export async function writeUserRepository({ env, db }: Services, uid: string): Promise<void> {
   const repository = await findUserRepositoryByUid(db, uid);
   if (!repository) return;
@@ -76,7 +76,7 @@ export async function writeUserRepository({ env, db }: Services, uid: string): P
   await requestNewImports({ env, db }, [repository.id]);
 }
 
-/** A digest of the uploads that an index is made of. */
+/** A digest of the uploads that an index is generated from. */
 export const stateOf = (uploads: readonly Rpm[]): string =>
   createHash("sha256")
     .update(JSON.stringify(uploads.map(({ id, blobId }) => [id, blobId])))
@@ -142,7 +142,7 @@ async function* packagesOf(env: Env, uploads: Rpm[], winners: Set<string>): Asyn
 
 const packageLocation = /^packages\/([0-9a-f-]{36})\/(\d{1,6})\/[^/]+$/;
 
-/** The upload that a location in a user repository names. */
+/** The upload that contains the package at a location in a user repository. */
 export function uploadedPackageIn(location: string): { blobId: string; number: number } | undefined {
   const [, blobId, number] = packageLocation.exec(location) ?? [];
   return blobId === undefined ? undefined : { blobId, number: Number(number) };
@@ -155,7 +155,10 @@ export function uploadsIn({ repositories, packages }: Pick<FrozenInput, "reposit
   return [...new Set(theirs.flatMap(({ location }) => uploadedPackageIn(location)?.blobId ?? []))];
 }
 
-/** The key in R2 of an uploaded package that a running build was frozen with. Undefined if it was not. */
+/**
+ * The key in R2 of an uploaded package that a running build was frozen with. Undefined if the build was frozen without
+ * it.
+ */
 export async function frozenPackageKey(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { buildId, blobId, number }: { buildId: number; blobId: string; number: number },
@@ -164,8 +167,8 @@ export async function frozenPackageKey(
 }
 
 /**
- * The key of a package of an upload, which the caller must be allowed to read. The upload may have been deleted or
- * replaced since, so only R2 shows whether it was an archive.
+ * The key of a package in an upload that the caller may read. The upload may have been deleted or replaced since, so
+ * only R2 shows whether it was an archive.
  */
 export async function uploadedPackageKey(
   env: Pick<Env, "BLOBS">,
