@@ -24,7 +24,7 @@ export async function unpackArchive(
   if (!archive) throw new Error(`upload ${blobId} is gone`);
   return withDecompressor({ accountId, compression, what: "archive", limits: archiveLimits }, async (other) => {
     const unpacked: UnpackedArchive = { packages: [], storedBytes: 0 };
-    // The turn for the archive is enough for the packages in it, too.
+    // The archive's turn is enough for the packages inside it, too.
     const readDeb: DebReader = isSolvers(compression)
       ? (controlTar) => readDebPackage(controlTar, other)
       : debReaderOf(accountId);
@@ -36,7 +36,7 @@ export async function unpackArchive(
 
 interface Held {
   room: Room;
-  /** The archive's own part of the reservation. */
+  /** The part of the reservation that is for the archive itself. */
   archiveBytes: number;
 }
 

@@ -13,7 +13,7 @@ const maxOpenedBytes = 512 * 2 ** 20;
 const longestMs = 120_000;
 
 const common: TurnLimits = {
-  atOnce: 1, // each may need the memory of a dictionary
+  atOnce: 1, // each task may need the memory of a dictionary
   waiting: 16,
   waitingPerKey: 3,
   maxWaitMs: 30_000,
@@ -21,7 +21,7 @@ const common: TurnLimits = {
   message:
     "Too many packages compressed with xz or bzip2 are being read at the moment. Wait a few seconds, then try again.",
 };
-/** A single package takes milliseconds, so it does not wait for archives. */
+/** Separate turns for single packages, which take milliseconds and so must not wait for archives. */
 const turns = { archive: new FairTurns(common), package: new FairTurns(common) };
 
 export interface Opening {
@@ -33,8 +33,8 @@ export interface Opening {
 }
 
 /**
- * Runs work that reads data of this compression. The runtime does not support xz and bzip2: such work takes turns, and
- * gets its own instance of the solver's code, so that no change of a selection waits for it.
+ * Runs work that reads data with this compression. The runtime does not support xz and bzip2. Such work takes turns,
+ * and gets its own instance of the solver's code, so that no change of a selection has to wait for it.
  */
 export async function withDecompressor<T>(
   { accountId, compression, what, limits }: Opening,
@@ -52,7 +52,7 @@ export async function withDecompressor<T>(
   });
 }
 
-/** Whether the solver's code decompresses it. The runtime decompresses the others. */
+/** Whether the solver's code decompresses this format. The runtime decompresses the others. */
 export const isSolvers = (compression: Compression): boolean => compression === "xz" || compression === "bzip2";
 
 const tookTooLong = () =>

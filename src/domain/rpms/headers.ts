@@ -21,14 +21,14 @@ interface FileFacts {
   fileBytes: number;
 }
 
-/** The names of a package in the row. */
+/** The names of a package, as its row stores them. */
 export function packageNames(facts: PackageFacts): StoredPackage {
   const { name, epoch, version, release, arch } = "deb" in facts ? facts.deb : facts.header;
   const nevra = `${name}-${epoch}:${versionRelease({ version, release })}.${arch}`;
   return { nevra, fileName: "deb" in facts ? debFileName(facts.deb) : rpmFileName(facts.header) };
 }
 
-/** Debian's name for the file, which omits the epoch. */
+/** Debian's name for the file. It omits the epoch. */
 const debFileName = ({ name, version, release, arch }: DebPackage) =>
   `${name}_${versionRelease({ version, release })}_${arch}.deb`;
 
@@ -51,7 +51,7 @@ export async function writeHeaders(
   }
 }
 
-/** The headers of an upload in the order of its packages. Only one at a time is in memory. */
+/** The headers of an upload, in the order of its packages. Only one at a time is in memory. */
 export async function* readHeaders(blobs: R2Bucket, blobId: string): AsyncGenerator<PackageFacts> {
   const blob = await blobs.get(uploadHeadersKey(blobId));
   if (!blob) return;

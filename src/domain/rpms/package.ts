@@ -21,7 +21,7 @@ export const debReaderOf =
       (other) => readDebPackage(controlTar, other),
     );
 
-/** Stores a package while it is read. */
+/** Stores a package while reading it. */
 export async function storePackage(
   type: PackageType,
   body: ReadableStream<Uint8Array>,
@@ -42,5 +42,5 @@ function tapped(type: PackageType, body: ReadableStream<Uint8Array>, readDeb: De
   return { stream, read: async () => ({ deb: await readDeb(await found) }) };
 }
 
-/** A source package cannot be installed. */
+/** Whether it is a source package, which cannot be installed. */
 export const isSourcePackage = (facts: PackageFacts): boolean => "header" in facts && facts.header.isSource;

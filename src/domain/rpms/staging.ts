@@ -19,7 +19,7 @@ import { uploadKey } from "#storage/blobs";
 import { endReservation } from "#storage/reservations";
 import { removeUploadBlobs } from "#storage/upload-blobs";
 
-/** An upload whose blobs are all stored, but that no row names yet. */
+/** An upload whose blobs are all stored, but which no row names yet. */
 export interface StagedUpload {
   blobId: string;
   fileName: string;
@@ -34,20 +34,20 @@ export interface StagedUpload {
 
 const tarBlockBytes = 512;
 
-/** The target of a file while its packages are read. */
+/** The state of a file while its packages are being read. */
 interface Staging {
   env: Env;
   accountId: number;
   /** The reservation for the file and its packages. */
   room: Room;
-  /** Reads the file to its end, and stores it unless it is stored already. */
+  /** Reads the file to the end, and stores it unless it is already stored. */
   take: (file: ReadableStream<Uint8Array>) => Promise<StoredBlob>;
 }
 
 /**
  * Stores a package or a tarball of packages while it arrives. If it is refused or cut off, nothing remains stored.
  *
- * @param replacedBytes the size of the upload that this one replaces
+ * @param replacedBytes the size of the upload that it replaces
  */
 export async function stageUpload(
   { env, db }: Services,
@@ -67,7 +67,7 @@ export async function stageUpload(
   });
 }
 
-/** Reads a package or a tarball of packages that is in R2 already. If it is refused, it stays there. */
+/** Reads a package or a tarball of packages that is already in R2. If it is refused, it stays there. */
 export async function stageStoredUpload(
   env: Env,
   { fileName, ...stored }: { accountId: number; room: Room; fileName: string | undefined },
@@ -146,7 +146,7 @@ const extensions: Record<Compression, string> = { none: "", gzip: ".gz", bzip2: 
 
 const isRpm = (start: Uint8Array): boolean => [0xed, 0xab, 0xee, 0xdb].every((byte, index) => start[index] === byte);
 
-/** Refuses a file that is neither a tarball nor compressed, before the rest is stored. */
+/** The compression of a tarball. Refuses a file that is neither a tarball nor compressed, before the rest is stored. */
 function tarCompression(start: Uint8Array): Compression {
   const compression = compressionOf(start);
   const isTar = new TextDecoder("latin1").decode(start.subarray(257, 262)) === "ustar";
@@ -154,7 +154,7 @@ function tarCompression(start: Uint8Array): Compression {
   return compression;
 }
 
-/** The last segment of the client's file name, safe in headers and shells. Undefined if nothing is left. */
+/** The last segment of the client's file name, made safe for headers and shells. Undefined if nothing is left. */
 function plainName(fileName: string | undefined): string | undefined {
   const last = (fileName ?? "").replace(/^.*[/\\]/s, "").replace(/[^A-Za-z0-9._+~^@-]+/g, "_");
   const plain = last.replace(/^[.~_-]+/, "").slice(-255);

@@ -26,13 +26,12 @@ export const thawOverBuilds = ({ db }: Pick<Services, "db">, now: number): Promi
 export async function removeReleasedUploads({ env, db }: Services, now: number): Promise<void> {
   const released = await listReleasedBefore(db, new Date(now - readersMs), pageSize);
   const used = await listUsedBlobIds(db, released);
-  // Most of them are other contents, which have no blob here. Their rows are removed together with those contents.
+  // Most of them are other contents, which have no blob in this place. Their rows are removed together with those
+  // contents.
   for (const blobId of released) if (!used.has(blobId)) await removeUploadBlobs(env.BLOBS, blobId);
 }
 
-/**
- * Removes blobs of uploads that no row names, because the client disconnected or the service was killed before that.
- */
+/** Removes blobs of uploads that no row names, because the client disconnected or the service was killed first. */
 export async function removeStrayUploads({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: uploadsPrefix, now, youngMs: graceMs });
   const blobIds = [...new Set(old.map(blobIdOfKey))];
@@ -43,7 +42,7 @@ export async function removeStrayUploads({ env, db }: Services, now: number): Pr
   );
 }
 
-/** Publishes user repositories whose index is older than their uploads, a few in each run. */
+/** Publishes user repositories whose index is older than their uploads, a few per run. */
 export async function fixUserRepositories({ env, db }: Services): Promise<void> {
   const lastId = Number((await findSweepPosition(db, repositoriesPosition)) ?? 0);
   const some = await listUserRepositoriesAfter(db, lastId, repositoriesPerRun);

@@ -31,14 +31,14 @@ export async function listUploads(db: Database, accountId: number, baseSystem: s
   return { baseSystem, uploads: await listRpms(db, accountId, baseSystem) };
 }
 
-/** An upload of this account. Another account's does not exist for it. */
+/** An upload of this account. Any other upload is reported as unknown. */
 export async function getUpload(db: Database, accountId: number, id: number): Promise<Rpm> {
   const rpm = await findRpm(db, accountId, id);
   if (!rpm) throw new Refusal("invalid_rpm_id", { reason: "unknown" });
   return rpm;
 }
 
-/** Refuses an unknown base system. Packages are built for one that has templates. */
+/** Refuses an unknown base system. Packages can be uploaded only for a base system that has templates. */
 export async function checkBaseSystem(db: Database, name: string): Promise<void> {
   if (!(await findBaseSystem(db, name))) throw new Refusal("invalid_base_system");
 }
@@ -51,9 +51,9 @@ interface Owner {
 }
 
 /**
- * Adds a staged upload to the account's user repository. A package of the same name, version and architecture as an
- * earlier one replaces it and keeps its id: after a rebuild, clients want the new package. The blobs of the old one
- * stay for an hour, and as long as a build needs them.
+ * Adds a staged upload to the account's user repository. If the account already has a package of the same name, version
+ * and architecture, the new one replaces it and keeps its id, because clients want the latest build of a package. The
+ * blobs of the old one stay for an hour, and as long as a build needs them.
  */
 export async function addUpload({ env, db }: Services, owner: Owner, staged: StagedUpload): Promise<Rpm> {
   await refuseOtherType(db, owner.baseSystem, staged);
@@ -67,7 +67,7 @@ export async function addUpload({ env, db }: Services, owner: Owner, staged: Sta
   return rpm;
 }
 
-/** Finds the upload that an interrupted request has added, and publishes it too. */
+/** Finds the upload that an interrupted request has added, and publishes it, too. */
 export async function findUpload(
   { env, db }: Services,
   { account, requestId }: { account: Account; requestId: string },
@@ -87,7 +87,7 @@ export async function replaceUpload(
   const quota = await quotaBytes({ env, db }, account.id);
   const rpm = await replaceRpm(db, id, rowOf(owner, staged), quota);
   if (!rpm) {
-    await getUpload(db, account.id, id); // or it was deleted in the meantime
+    await getUpload(db, account.id, id); // or the upload was deleted in the meantime
     throw quotaExceeded();
   }
   await publishUploads({ env, db }, owner);
@@ -102,8 +102,8 @@ export async function deleteUpload({ env, db }: Services, account: Account, id: 
 }
 
 /**
- * Refuses an upload without packages of the base system's type. A tarball may also contain packages of the other type:
- * like other files, they do no harm.
+ * Refuses an upload without packages of the base system's type. A tarball may also contain packages of the other type,
+ * which do no harm, like any other files in it.
  */
 async function refuseOtherType(db: Database, baseSystem: string, { packages }: StagedUpload): Promise<void> {
   const facts = (await findBaseSystem(db, baseSystem))?.facts;
