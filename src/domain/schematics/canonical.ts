@@ -17,8 +17,8 @@ interface Planned extends Pick<Plan, "before" | "after"> {
 }
 
 /**
- * The id of a definition: the SHA-256 of its canonical form. Passwords are not part of that form. If the definition sets
- * some, a hash of them with a key of the service is added, so that no one can guess them from the id.
+ * The id of a definition: the SHA-256 of its canonical form. Passwords are not part of that form. If the definition
+ * sets any, a hash of them with a key of the service is added, so that no one can guess them from the id.
  */
 export async function schematicId(env: CanonicalEnv, planned: Planned): Promise<string> {
   const form = canonicalForm(planned);
@@ -28,8 +28,8 @@ export async function schematicId(env: CanonicalEnv, planned: Planned): Promise<
 }
 
 /**
- * The whole definition as JSON, with everything that the request omitted. Keys are sorted, and so is every list whose
- * order means nothing. An image's version is not part of it.
+ * The whole definition as JSON, including everything that the request omitted. Keys are sorted, and so is every list
+ * whose order has no meaning. The image's version is not included.
  */
 function canonicalForm({ appliance, after, baseUrl }: Planned): string {
   const shown = definitionOf({ ...appliance, id: 0 }, sorted(after), baseUrl);

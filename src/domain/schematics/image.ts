@@ -17,7 +17,7 @@ import type { Repository } from "#storage/repositories";
 import { isUnfinished, type Build } from "#storage/builds";
 import { findBuildOfFormat } from "#storage/builds-of-appliance";
 
-/** The name of the present contents of the repositories, where an address may have a day. */
+/** The name for the current contents of the repositories, used in an address in place of a day. */
 export const current = "current";
 
 /** The address of an image, and the request for it. */
@@ -33,12 +33,12 @@ export interface Asked {
   mayStart: boolean;
 }
 
-/** The image of an address, or the build that is making it. */
+/** The image of an address, or the build that is producing it. */
 export type SchematicImage = { image: Build } | { building: WatchedBuild };
 
 /**
- * The image of a schematic of this account. If there is none, its build is started: once, however many requests there
- * are. Each state of the repositories has its own version, so an address of the same state leads to the same image.
+ * The image of a schematic of this account. If there is none, its build is started, only once however many requests
+ * there are. Each state of the repositories has its own version, so addresses of the same state lead to the same image.
  */
 export async function imageOfSchematic({ env, db }: Services, asked: Asked): Promise<SchematicImage> {
   const { account, access, sha256, format } = asked;
@@ -67,13 +67,15 @@ async function repositoriesOf(services: Services, appliance: Appliance, when: st
   return when === current ? now : await repositoriesAsOf(services, now, when);
 }
 
-/** Named after the last import of any of them, because a new import makes a new state. */
+/**
+ * The version is named after the latest import of any of the repositories, because each new import creates a new state.
+ */
 const versionOf = (repositories: readonly Repository[]): string =>
   versionAt(new Date(Math.max(0, ...repositories.map(({ importedAt }) => importedAt?.getTime() ?? 0))));
 
 /**
- * Undefined if it must be built: there was no build, its image has expired, or the build ended through no fault of the
- * appliance.
+ * The image, or the build in progress. Undefined if it must be built: there was no build, its image has expired, or the
+ * build ended through no fault of the appliance.
  */
 async function findMade(
   { env, db }: Services,
@@ -88,7 +90,10 @@ async function findMade(
   return isThere ? { image: withLink(build, account.id, { account, access }) } : undefined;
 }
 
-/** Starts of builds wait for each other, so that all but the first find the build. Elsewhere, a unique index decides. */
+/**
+ * Builds of one appliance are started one after another, so that all requests but the first find the build. Between
+ * isolates, a unique index decides.
+ */
 const starts = new FairTurns({
   atOnce: 4,
   atOncePerKey: 1,
@@ -123,7 +128,7 @@ async function startOnce(services: Services, asked: Asked, wanted: Wanted): Prom
   });
 }
 
-/** Refusals that end when other builds end. */
+/** Refusals that no longer apply once other builds end. */
 const waits: ReadonlySet<string> = new Set(["no_build_slots", "initial_build_pending"]);
 const retrySeconds = 30;
 

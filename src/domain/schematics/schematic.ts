@@ -8,19 +8,19 @@ import { listApplianceRepositories, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
 import { findSchematic, findSchematicOf } from "#storage/schematics";
 
-/** A definition that has a content address, and the appliance of the account that was made from it. */
+/** A definition with a content address, and the account's appliance that was made from it. */
 export interface Schematic {
   sha256: string;
   appliance: Appliance;
-  /** The days whose state of the repositories its images can be built from. */
+  /** The days for which its images can be built, from the repositories as they were then. */
   days: Days[];
 }
 
 type SchematicEnv = ApplyEnv & CanonicalEnv & Pick<Env, "KEEP_REPOSITORIES_DAYS">;
 
 /**
- * The schematic of a definition. The first time, the account gets an appliance that is made from it. The same definition
- * always has the same id, whatever it omits.
+ * Stores the schematic of a definition. The first time, the account gets an appliance that is made from it. The same
+ * definition always has the same id, whatever it omits.
  */
 export async function storeSchematic(
   services: Services<SchematicEnv>,
@@ -35,7 +35,7 @@ export async function storeSchematic(
   return await shown(services, sha256, appliance);
 }
 
-/** Refused if the account has not posted it, or has changed or deleted its appliance since. */
+/** Refused if the account has not posted the schematic, or has since changed or deleted its appliance. */
 export async function getSchematic(
   services: Services<SchematicEnv>,
   accountId: number,
@@ -46,7 +46,7 @@ export async function getSchematic(
   return await shown(services, sha256, appliance);
 }
 
-/** The schematic that an appliance is, as long as it has not been changed. */
+/** The schematic that an appliance was made from. Undefined once the appliance has been changed. */
 export async function schematicOf(
   services: Services<Pick<Env, "BLOBS" | "KEEP_REPOSITORIES_DAYS">>,
   appliance: Appliance,
@@ -55,7 +55,7 @@ export async function schematicOf(
   return sha256 === undefined ? undefined : await shown(services, sha256, appliance);
 }
 
-/** The id is a part of an address, so it may be any text. */
+/** Finds a schematic of the account. The id is part of an address, so it may be any text. */
 export const findOwnSchematic = async (
   db: Database,
   accountId: number,
@@ -72,7 +72,7 @@ async function shown(
   return { sha256, appliance, days: await daysKnown(services, repositories) };
 }
 
-/** The specification has no code for it. */
+/** The refusal for an unknown schematic. The specification has no code for it. */
 export const noSchematic = (sha256: string) =>
   new Refusal("unknown_error", {
     reason: "unknown",
