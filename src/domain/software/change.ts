@@ -4,12 +4,12 @@ import type { ApplianceSoftware, Choice } from "#domain/software/resolution-requ
 import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
 import type { Appliance } from "#storage/appliances";
 
-/** A package or pattern, `hello`, or one version of it: `hello=1.0-1`. */
+/** A package or pattern, such as `hello`, or a specific version of it: `hello=1.0-1`. */
 type Wanted = string;
 
 /**
- * Changes of an appliance's software, as a client sends them. Additions win: an entry that is both removed and added is
- * selected.
+ * Changes of an appliance's software, as a client sends them. Additions have precedence: an entry that is both removed
+ * and added is selected.
  */
 export interface SoftwareChange {
   addPackages: readonly Wanted[];
@@ -22,7 +22,7 @@ export interface SoftwareChange {
   removeRepositories: readonly number[];
 }
 
-/** The software as it would be after a change. Nothing is stored. */
+/** The software after a change. Nothing is stored. */
 export async function changed(
   { db }: Pick<Services, "db">,
   { software, appliance, accountId }: { software: ApplianceSoftware; appliance: Appliance; accountId: number },
@@ -55,13 +55,13 @@ function choiceOf(kind: Choice["kind"], wanted: Wanted): Choice {
   return { kind, name, version: version ?? null, repositoryId: null };
 }
 
-/** The name, and the version if a specific one is wanted. */
+/** The name and, if a specific one is wanted, the version. */
 export function namedIn(wanted: Wanted): { name: string; version?: string | undefined } {
   const [name = "", ...version] = wanted.split("=");
   return { name, version: version.length === 0 ? undefined : version.join("=") };
 }
 
-/** The change that leads from one state of the software to another. */
+/** The change from one state of the software to another. */
 export function changeBetween(from: ApplianceSoftware, to: ApplianceSoftware): SoftwareChange {
   const known = new Set(from.selection.map(written));
   const kept = new Set(to.selection.map(keyOf));

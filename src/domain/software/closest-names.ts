@@ -9,11 +9,11 @@ export interface UnknownName {
 }
 
 const maxNames = 3;
-/** No package has a longer name, and too many names would be similar to a longer one. */
+/** No package has a longer name, and a longer one would be similar to too many names. */
 const longestName = 64;
 
 /**
- * The names that were probably meant, the closest first. Empty if the appliance's repositories have nothing similar.
+ * The names that the user probably meant, closest first. Empty if the appliance's repositories have nothing similar.
  */
 export async function closestNames(
   db: Database,
@@ -33,7 +33,7 @@ export async function closestNames(
   return closest(name, candidates);
 }
 
-/** The end of a message. Empty if there is nothing to propose. */
+/** The end of a message. Empty if there is nothing to suggest. */
 export const didYouMean = (names: readonly string[]): string => {
   const last = names.at(-1);
   if (last === undefined) return "";
@@ -42,8 +42,9 @@ export const didYouMean = (names: readonly string[]): string => {
 };
 
 /**
- * Parts of a misspelt name, one of which is probably right: thirds or halves, because one or two typos leave one of
- * them intact, or every three characters of a short name. Too many names contain shorter parts.
+ * Parts of a misspelt name, one of which is probably correct: thirds or halves, because one or two typos leave at least
+ * one of them intact. For a short name, every three consecutive characters. Shorter parts would occur in too many
+ * names.
  */
 export function piecesOf(name: string): string[] {
   const count = name.length >= 12 ? 3 : name.length >= 8 ? 2 : 0;
@@ -54,7 +55,7 @@ export function piecesOf(name: string): string[] {
   );
 }
 
-/** The candidates within a few typos: one in three characters, at most three. */
+/** The candidates within a few typos: one for every three characters, at most three. */
 export function closest(name: string, candidates: readonly string[]): string[] {
   const most = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
   const wanted = name.toLowerCase();
@@ -67,7 +68,7 @@ export function closest(name: string, candidates: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** The number of typos between two names. A name that only continues after a dash counts as one. */
+/** The number of typos between two names. A candidate that only continues the name after a dash counts as one typo. */
 const slipsTo = (wanted: string, candidate: string): number =>
   candidate.startsWith(`${wanted}-`) ? 1 : distance(wanted, candidate);
 

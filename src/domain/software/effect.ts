@@ -18,7 +18,7 @@ interface Amount {
   installedBytes: number;
 }
 
-/** A solution, as a change of the stored software. */
+/** A solution, in the form of a change of the stored software. */
 export interface Solution {
   text: string;
   change: SoftwareChange;
@@ -26,21 +26,21 @@ export interface Solution {
 
 export interface EffectProblem {
   text: string;
-  /** The text for people. The API keeps libsolv's text. */
+  /** The text for people. The API uses libsolv's text instead. */
   words: string;
-  /** Names that were probably meant, if the problem is an unknown name. */
+  /** Names that the user probably meant, if the problem is an unknown name. */
   meant: string[];
   solutions: Solution[];
 }
 
-/** The effect of a change, without making it. */
+/** The effect that a change would have. */
 export interface SoftwareEffect {
   state: SoftwareResolution["state"];
   /** Undefined if the software does not resolve now. */
   before: Amount | undefined;
   /** Undefined if the software would not resolve. */
   after: Amount | undefined;
-  /** A changed version is in both lists. They are empty unless both amounts are known. */
+  /** A package whose version changes is in both lists. The lists are empty unless both amounts are known. */
   added: ResolvedPackage[];
   removed: ResolvedPackage[];
   problems: EffectProblem[];
@@ -51,11 +51,11 @@ export interface EffectRequest {
   appliance: Appliance;
   accountId: number;
   change: SoftwareChange;
-  /** Aborted when no one needs the answer any more, which stops the resolution. */
+  /** Aborted when no one needs the answer any longer, which stops the resolution. */
   signal: AbortSignal;
 }
 
-/** Resolves the software with and without a change; the isolate caches both. */
+/** Resolves the software with and without a change. The isolate caches both results. */
 export async function effectOf(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   { appliance, accountId, change, signal }: EffectRequest,
@@ -95,13 +95,13 @@ function without(packages: readonly ResolvedPackage[], others: readonly Resolved
   return packages.filter((one) => !known.has(nevra(one)));
 }
 
-/** The stored software, and the software with the change. */
+/** The stored software, and the software after the change. */
 interface Both {
   software: ApplianceSoftware;
   wanted: ApplianceSoftware;
 }
 
-/** The number of unknown names that get suggestions. */
+/** How many unknown names get suggestions. */
 const maxExplained = 10;
 
 async function problemsOf(db: Database, both: Both, resolution: SoftwareResolution): Promise<EffectProblem[]> {
@@ -128,7 +128,8 @@ async function problemsOf(db: Database, both: Both, resolution: SoftwareResoluti
 }
 
 /**
- * First the names that were probably meant, then those of libsolv's proposals that a change of the selection can do.
+ * First the names that the user probably meant, then those of libsolv's proposals that can be carried out by changing
+ * the selection.
  */
 function solutionsOf({ software, wanted }: Both, problem: SoftwareProblem, meant: readonly string[]): Solution[] {
   const { unknown, install, ways } = problem;

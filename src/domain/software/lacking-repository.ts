@@ -5,8 +5,9 @@ import { listVersions } from "#storage/packages";
 import { listVisibleRepositories, type Repository } from "#storage/repositories";
 
 /**
- * The repositories of the service for the appliance's base system that have packages which the appliance's repositories
- * lack, by package. An appliance lacks one that was added to the base system after the appliance was made.
+ * For each package, the repositories of the service that have it for the appliance's base system, but that the
+ * appliance does not use. An appliance lacks a repository that was added to the base system after the appliance was
+ * made.
  */
 export async function lackingRepositories(
   db: Database,

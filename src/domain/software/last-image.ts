@@ -13,7 +13,7 @@ import type { Database } from "#storage/db";
 import { findLastImage, saveLastImage } from "#storage/last-images";
 
 /**
- * The image before a change. Usually this is the stored result of the previous change, so that a new isolate solves
+ * The image before a change. This is usually the stored result of the previous change, so that a new isolate solves
  * only once, as zypper does.
  */
 export async function imageBefore(

@@ -26,14 +26,14 @@ export function problemWords(
 
 const named = (job: Job): [string, Wanted][] => (job.kind === "multiversion" ? [] : [[keyOfJob(job), job]]);
 
-/** The entry of a selection from which a job was made. */
+/** The entry of the selection that a job was made from. */
 export function keyOfJob(job: Job): string {
   if (job.kind === "multiversion") return "";
   const kinds = { install: "package", installPattern: "pattern", ban: "ban" } as const;
   return keyOf({ kind: kinds[job.kind], name: job.name });
 }
 
-/** If no entry of the selection needs the package, the base system does. */
+/** Names what needs the package. If no entry of the selection does, it is the base system. */
 function whoNeeds(chosen: readonly Choice[]): string {
   if (chosen.length === 0) return "the base system needs";
   return `${listed(chosen.map(nameOf))} ${chosen.length === 1 ? "needs" : "need"}`;

@@ -1,6 +1,6 @@
 /**
- * Caches answers of the solver in this isolate. The least recently used ones are removed when the total weight is too
- * large.
+ * Caches answers of the solver in this isolate. When their total weight is too large, the least recently used ones are
+ * removed.
  */
 export class ResolutionCache<T extends { weight: number }> {
   readonly #maxWeight: number;

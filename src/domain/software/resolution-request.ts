@@ -20,13 +20,13 @@ import { aliasOf, type Repository } from "#storage/repositories";
 /** Everything that decides which packages an image gets. */
 export interface ApplianceSoftware extends ImageSettings {
   arch: Arch;
-  /** Undefined if no catalogue has the base system now. */
+  /** Undefined if no catalogue has the base system any longer. */
   baseSystem: BaseSystemFacts | undefined;
   repositories: Repository[];
   selection: Choice[];
 }
 
-/** The last architecture is the best; the first fits every system. */
+/** The package architectures for each system. The last one is the best; the first one fits every system. */
 const installableOf: Record<PackageType, Record<Arch, readonly string[]>> = {
   rpm: {
     i586: ["noarch", "i386", "i486", "i586", "i686"],
@@ -45,7 +45,10 @@ export function installable(arch: Arch, repositories: readonly { type: Repositor
 /** One entry of the selection. */
 export type Choice = Pick<Selection, "kind" | "name" | "version" | "repositoryId">;
 
-/** `imageType` is the type of the image to build. The default is the appliance's own. */
+/**
+ * Reads everything that decides the packages. `imageType` is the type of the image to build, by default the appliance's
+ * own type.
+ */
 export async function loadSoftware(
   db: Database,
   appliance: Appliance,
@@ -55,7 +58,7 @@ export async function loadSoftware(
   return softwareOf(appliance, rows, imageType);
 }
 
-/** Everything that decides the packages, from rows that were read before. */
+/** Everything that decides the packages, from rows that were already read. */
 export function softwareOf(
   appliance: Appliance,
   rows: SoftwareRows | undefined,
@@ -66,18 +69,18 @@ export function softwareOf(
   return { arch: appliance.arch, imageType, settings, baseSystem: base?.facts, repositories, selection };
 }
 
-/** The repositories that were never imported, so that their contents are unknown. */
+/** The repositories that were never imported, so their contents are unknown. */
 export const unimported = ({ repositories }: ApplianceSoftware): Repository[] =>
   repositories.filter((one) => knowledgeOf(one) === "unknown");
 
-/** The package set that the solver must load. Equal keys mean equal packages. */
+/** The set of packages that the solver must load. Equal keys mean equal packages. */
 export const packageSetOf = ({ arch, baseSystem, repositories }: ApplianceSoftware): PackageSet => ({
   packageType: baseSystem === undefined ? "rpm" : packageTypeOfBase(baseSystem),
   key: repositories.map(({ id, revision, priority }) => `${id}@${revision}/${priority}`).join(" "),
   arch: arch === "i586" ? "i686" : arch,
 });
 
-/** The jobs, sorted so that the order of a user's clicks changes nothing. */
+/** The jobs, sorted so that the order of a user's clicks makes no difference. */
 export function jobsOf({ selection, repositories, baseSystem, ...image }: ApplianceSoftware): Job[] {
   const present = new Set(repositories.map(({ id }) => id));
   const chosen = selection.toSorted(byKindAndName).map((choice): Job => jobOf(choice, present));
@@ -95,7 +98,7 @@ export function jobsOf({ selection, repositories, baseSystem, ...image }: Applia
 function jobOf({ kind, name, version, repositoryId }: Choice, present: ReadonlySet<number>): Job {
   if (kind === "ban") return { kind: "ban", name };
   if (kind === "pattern") return { kind: "installPattern", name };
-  // A pin to a repository that has left the appliance no longer binds.
+  // A pin to a repository that is no longer in the appliance is ignored.
   const repository = repositoryId !== null && present.has(repositoryId) ? aliasOf(repositoryId) : undefined;
   return { kind: "install", name, version: version ?? undefined, repository };
 }

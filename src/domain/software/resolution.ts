@@ -1,8 +1,9 @@
 /**
- * Resolves what an image will contain: libsolv decides it in this isolate in the same way as zypper in a build.
+ * Determines which packages an image will contain. libsolv decides this in the isolate, in the same way as zypper does
+ * in a build.
  *
- * Recommended packages are not included: KIWI takes a `<packages>` section without `patternType` as `onlyRequired` and
- * gives zypper `--no-recommends`.
+ * Recommended packages are not included: KIWI treats a `<packages>` section without `patternType` as `onlyRequired` and
+ * passes `--no-recommends` to zypper.
  */
 import { nevra } from "#lib/contract/index";
 import type { Services } from "#domain/services";
@@ -20,10 +21,12 @@ import { aliasOf, rereadRepositories, type Repository } from "#storage/repositor
 export type SoftwareResolution =
   | { state: "solved"; packages: ResolvedPackage[]; patterns: ResolvedPattern[] }
   | { state: "unsolvable"; problems: SoftwareProblem[] }
-  /** The content of these repositories is unknown. */
+  /** The contents of these repositories are unknown. */
   | { state: "unimported"; repositories: Repository[] };
 
-/** A selected pattern, and the package (in yast2 repositories, the record) that represents it. */
+/**
+ * A selected pattern, and the package that represents it. In yast2 repositories, it is a record instead of a package.
+ */
 interface ResolvedPattern {
   name: string;
   by: ResolvedPackage;
@@ -33,8 +36,8 @@ export interface SoftwareProblem {
   /** libsolv's message, which zypper shows, too. */
   text: string;
   /**
-   * libsolv's proposals, each in one line, with the requests that it drops. `drops` is undefined if the proposal does
-   * something else, too.
+   * libsolv's proposals, each on one line, with the requests that it would drop. `drops` is undefined if the proposal
+   * also does something else.
    */
   ways: { text: string; drops: Job[] | undefined }[];
   /** A package that would solve the problem if it were selected without its pin. */
@@ -45,12 +48,12 @@ export interface SoftwareProblem {
 
 type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
 
-// A package is about 400 bytes here: 10 MB of the isolate's 128.
+// A package takes about 400 bytes here, so the cache takes 10 MB of the isolate's 128.
 const cache = new ResolutionCache<{ weight: number; answer: Answer }>(25_000);
 
 /**
  * Resolves with the revisions that the software names. If an import replaced one of them so long ago that its parts no
- * longer exist, resolves with the current contents of the repositories. If parts are still missing, the content is
+ * longer exist, resolves with the current contents of the repositories. If parts are still missing, the contents are
  * unknown, as before a first import. Throws if the signal is aborted before the software is solved.
  */
 export async function resolve(
@@ -89,7 +92,7 @@ async function resolveOnce(
     lease.loaded();
   }
   signal?.throwIfAborted();
-  // The same question may have been answered while this one waited for the solver.
+  // The same question may have been answered while this request waited for the solver.
   const answer = cache.get(key)?.answer ?? solve(lease.solver, jobsOf(software));
   cache.set(key, { weight: answer.state === "solved" ? answer.packages.length + 1 : 1, answer });
   return answer;
@@ -115,7 +118,7 @@ export function countChanges(before: Image, after: Image): { added: number; remo
 }
 
 async function load(blobs: R2Bucket, solver: Solver, repositories: Repository[]): Promise<void> {
-  // Reads all parts at the same time: the solver holds every part's bytes anyway while it loads.
+  // Reads all parts at the same time, because the solver holds the bytes of all parts anyway while it loads.
   const read = await Promise.all(
     repositories.map(({ id, parts }) => Promise.all(parts.map((key) => readPart(blobs, id, key)))),
   );
@@ -186,7 +189,7 @@ function shown(
   return { text, ways, ...(install === undefined ? {} : { install }), ...(unknown && { unknown }) };
 }
 
-/** A job that matches no package because its name is unknown, not because of its pin. */
+/** The name in a job, if it matches no package because the name is unknown, and not because of a pin. */
 function unknownIn(solver: Solver, job: Job | undefined): UnknownName[] {
   if (job?.kind === "installPattern") return [{ kind: "pattern", name: job.name }];
   return job?.kind === "install" && solver.info(job.name) === undefined ? [{ kind: "package", name: job.name }] : [];

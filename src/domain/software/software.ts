@@ -13,14 +13,14 @@ import { removeSelection, replaceSelections, saveSelection } from "#storage/sele
 export type SoftwareKind = Selection["kind"];
 
 /**
- * The effect of a change of the selection on the image (compatibility.md, "Software"). `broken`: the software no longer resolves.
- * The counts compare two images, so they are 0 if one of them does not exist.
+ * The effect of a change of the selection on the image (compatibility.md, "Software"). `broken`: the software no longer
+ * resolves. The counts compare two images, so they are 0 if one of the images does not exist.
  */
 export interface SelectionChange {
   state: "changed" | "equal" | "broken";
   packagesAdded: number;
   packagesRemoved: number;
-  /** Why the software is broken, if the reason is the changed name. */
+  /** Why the software is broken, if the changed name is the reason. */
   message?: string;
 }
 
@@ -31,7 +31,7 @@ export interface SelectionRequest {
   repositoryId?: number | undefined;
 }
 
-/** The part of a selection that an appliance's document shows: everything but bans. */
+/** The part of a selection that an appliance's document shows: everything except bans. */
 export interface ShownSelection {
   applianceId: number;
   packages: Selection[];
@@ -75,8 +75,9 @@ export async function deselect(
 type Wanted = Pick<SelectionRequest, "name" | "version">;
 
 /**
- * Replaces all packages and patterns. Bans stay, and so do pins to repositories, which no list shows. `precondition`
- * gets the selection and throws to refuse. If another request changes the appliance after that, this one is refused.
+ * Replaces all packages and patterns. Bans stay, and so do pins to repositories, which no list shows. `precondition` is
+ * called with the selection, and throws to refuse the change. If another request changes the appliance after that, this
+ * request is refused.
  */
 export async function replaceSelection(
   services: Services<Pick<Env, "BLOBS">>,
@@ -102,7 +103,7 @@ export async function replaceSelection(
   return await getSelection(services.db, appliance);
 }
 
-/** The rows with each entry once. An entry that keeps its version keeps its repository. */
+/** The rows, with each entry only once. An entry that keeps its version also keeps its repository. */
 async function rowsOf(db: Database, { id }: Appliance, wanted: (Wanted & Pick<SelectionRequest, "kind">)[]) {
   for (const { name, version } of wanted) {
     checkName(name);
@@ -118,7 +119,10 @@ async function rowsOf(db: Database, { id }: Appliance, wanted: (Wanted & Pick<Se
 
 const equal: SelectionChange = { state: "equal", packagesAdded: 0, packagesRemoved: 0 };
 
-/** Compares the images with and without this change. Both include other requests' changes, so the difference is this change's. */
+/**
+ * Compares the images with and without this change. Both include the changes of other requests, so the difference is
+ * only due to this change.
+ */
 async function compare(
   { env, db }: Services<Pick<Env, "BLOBS">>,
   appliance: Appliance,
@@ -143,7 +147,7 @@ async function compare(
   return { state: "broken", ...counts, ...(message && { message }) };
 }
 
-/** The reason if the name that was added is unknown. Empty if it is known. */
+/** The reason, if the added name is unknown. Empty if it is known. */
 async function unknownReason(
   db: Database,
   software: ApplianceSoftware,
