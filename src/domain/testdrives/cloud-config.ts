@@ -5,13 +5,13 @@ import { firstFault, type Schema, type SchemaFault } from "#lib/cloud-config/sch
 import type { Seed } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
 
-/** The path of the schema of user data in Debian's package: `cloud-init schema` reads the same file. */
+/** The path of the schema for user data in Debian's package. `cloud-init schema` reads the same file. */
 const schemaPath = "/usr/lib/python3/dist-packages/cloudinit/config/schemas/schema-cloud-config-v1.json";
 const maxSchemaBytes = 2 ** 20;
 
 /**
- * Refuses user data with a name or a type that the image's own cloud-init does not know, before the machine starts. An
- * image without a schema checks nothing. The image's owner may have changed the schema, so it decides nothing else.
+ * Refuses user data with names or types that the image's own cloud-init does not know, before the machine starts. If an
+ * image has no schema, nothing is checked. The image's owner may have changed the schema, so it decides nothing else.
  */
 export async function checkCloudConfig(env: Pick<Env, "BLOBS">, build: Build, { userData }: Seed): Promise<void> {
   if (userData === undefined || !/^#cloud-config\s*\n/.test(userData)) return;
@@ -32,7 +32,7 @@ function readSchema(text: string): Schema | undefined {
   }
 }
 
-/** An empty text is valid. YAML's aliases could expand to more than fits into memory. */
+/** The value of a document. An empty text is valid. YAML aliases could expand to more than fits into memory. */
 function valueOf(document: Document): unknown {
   try {
     return document.toJS() ?? {};
@@ -41,7 +41,7 @@ function valueOf(document: Document): unknown {
   }
 }
 
-/** Messages contain only names from the schema, because others may be secrets. */
+/** The message for a fault. It contains only names from the schema, because others may be secrets. */
 const wordsOf = ({ path, why }: SchemaFault): string => `${path.length === 0 ? "the data" : path.join("/")} ${why}`;
 
 function lineOf({ contents }: Document, text: string, { path, key }: SchemaFault): number {
@@ -56,7 +56,7 @@ function lineOf({ contents }: Document, text: string, { path, key }: SchemaFault
   return text.slice(0, offset).split("\n").length;
 }
 
-/** Where a node of YAML begins. */
+/** The position where a YAML node begins. */
 const startOf = (node: unknown): number | undefined =>
   typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range)
     ? Number(node.range[0])

@@ -1,4 +1,4 @@
-/** The Worker's variables for the origin of guests. */
+/** The Worker's variables for the origin of guests' web pages. */
 interface GuestEnv {
   TESTDRIVE_ORIGIN: string;
 }
@@ -8,9 +8,9 @@ export const isLoopbackUrl = (url: string): boolean =>
   /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(new URL(url).hostname);
 
 /**
- * The origin of guests' web pages. It has a different host name than the service, because cookies ignore ports. A service
- * on a loopback address uses guests.localhost by default: browsers and curl resolve *.localhost. Undefined if there is
- * no such origin.
+ * The origin of guests' web pages. Its host name differs from the service's, because cookies ignore ports. A service on
+ * a loopback address uses guests.localhost by default, because browsers and curl resolve *.localhost. Undefined if
+ * there is no such origin.
  */
 export function guestOrigin({ TESTDRIVE_ORIGIN: given }: GuestEnv, baseUrl: string): string | undefined {
   const base = new URL(baseUrl);

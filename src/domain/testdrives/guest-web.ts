@@ -17,7 +17,7 @@ export function guestWebUrl(
   return webToken === null || origin === undefined ? undefined : `${origin}/testdrives/${id}/${webToken}/http/`;
 }
 
-/** Refuses a network for a machine whose web pages could not be shown. */
+/** Refuses a network if the machine's web pages could not be shown. */
 export function checkGuestWeb(env: GuestEnv, baseUrl: string): void {
   if (guestOrigin(env, baseUrl) !== undefined) return;
   const message = `network=on is not possible at ${new URL(baseUrl).host}: guests' web pages need a different host name than the service. Its operator can set TESTDRIVE_ORIGIN.`;

@@ -27,7 +27,7 @@ export interface KeepRequest {
   filter: ModifiedFilter;
   /** Whether to store all files as one tar.gz, instead of file by file. */
   asArchive: boolean;
-  /** The default is the appliance whose build runs. */
+  /** By default, the appliance whose build is running. */
   applianceId: number | undefined;
 }
 
@@ -38,12 +38,12 @@ export interface Kept {
   leftOut: { path: string; reason: string }[];
 }
 
-/** The limit of files, because each is a separate upload. */
+/** The most files, because each is a separate upload. */
 const maxFiles = 200;
 
 /**
- * Makes overlay files from the files that a session has added or changed, with owner, group and mode. They replace the
- * appliance's files at the same paths. Adds all of them, or none.
+ * Turns the files that a session has added or changed into overlay files, with their owner, group and mode. They
+ * replace the appliance's files at the same paths. Either all of them are added, or none.
  */
 export async function saveModifiedFiles(
   target: FileTarget,
@@ -65,7 +65,7 @@ export async function saveModifiedFiles(
   const files = await saveOverlayFiles(db, appliance.id, rows, writer);
   if (files) return { applianceId: appliance.id, files, leftOut };
   await discard(target, staged);
-  await getOwnAppliance(db, accountId, appliance.id, "invalid"); // or it was deleted in the meantime
+  await getOwnAppliance(db, accountId, appliance.id, "invalid"); // or the appliance was deleted in the meantime
   await refuseOverLimit(target, accountId, { files: rows.length });
   throw quotaExceeded();
 }
@@ -115,8 +115,8 @@ async function choose({ env, db, accountId }: FileTarget, testdrive: OwnTestdriv
 }
 
 /**
- * Why a file is not stored. Undefined if it can be. A file with a caution is skipped if only its folder was named, and
- * wanted if it was named itself.
+ * Why a file is not stored. Undefined if it is stored. A file with a caution is skipped if only its folder was named,
+ * but stored if the file itself was named.
  */
 function whyLeftOut(testdrive: OwnTestdrive, { paths }: ModifiedFilter, file: ListedFile): string | undefined {
   if (!mayRead(testdrive, file.path)) return "It has secrets of the appliance's owner.";
@@ -136,7 +136,9 @@ const cautions: Record<Caution | "none", string | undefined> = {
   large: `It is large. ${unlessNamed}`,
 };
 
-/** Uses numbers for users and groups that the session has created, because the next build does not know their names. */
+/**
+ * Uses numbers for users and groups that were created in the session, because the next build does not know their names.
+ */
 function metadataOf({ path, mode, uid, gid, owner, group, isNewName }: ModifiedFile): FileMetadata {
   const at = path.lastIndexOf("/");
   const named = isNewName === true ? {} : { owner, group };
@@ -166,7 +168,7 @@ interface Staged {
   content: StagedFile;
 }
 
-/** Stores all contents; if one is refused, removes the others. */
+/** Stores all contents. If one of them is refused, removes the others. */
 async function stageAll(target: FileTarget, wanted: readonly Wanted[]): Promise<Staged[]> {
   const staged: Staged[] = [];
   try {

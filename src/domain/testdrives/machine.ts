@@ -11,14 +11,14 @@ import { sessionLeaseMs } from "#lib/contract/index";
  *    ended ◀───────────────────┴─────────────────────┘
  */
 export const claimWithinMs = 10_000;
-/** How long a session lasts after its last viewer has left. */
+/** How long a session continues after its last viewer has left. */
 export const emptyForMs = 60_000;
 const prepareWithinMs = 10 * 60_000;
-/** How long an open page can still find out why the session ended. */
+/** How long an open page can still find out why its session ended. */
 const forgetAfterMs = 24 * 60 * 60_000;
 
 interface Viewers {
-  /** Browsers, through the relay. */
+  /** Browsers, connected through the relay. */
   page: number;
   /** VNC clients that are connected to the agent's own address. */
   tcp: number;
@@ -33,9 +33,9 @@ export type TestdriveState =
       endsAt: number;
       viewers: Viewers;
       emptySince: number | null;
-      /** The session checks an image, so no one has to be connected. */
+      /** Whether the session checks an image, so that no one has to be connected. */
       isUnwatched?: boolean;
-      /** A message about what has happened to the machine since it started. */
+      /** A message about something that has happened to the machine since it started. */
       message?: string;
     }
   | { status: "ended"; cause: EndCause; reason: string; endedAt: number };
@@ -45,14 +45,14 @@ type EndCause = "unclaimed" | "never_ready" | "aborted" | "time_over" | "agent_l
 
 export type TestdriveEvent = { at: number } & (
   | { type: "claimed" }
-  /** The agent made a call or answered. */
+  /** The agent made a call or answered one. */
   | { type: "heard" }
   | { type: "prepares"; message: string }
   /** `isUnwatched`: no one has to be connected. */
   | { type: "ready"; sessionMs: number; isUnwatched?: boolean }
   /** The current number of viewers of one kind. */
   | { type: "viewers"; of: keyof Viewers; count: number }
-  /** Its user has stopped it. */
+  /** The user has stopped the session. */
   | { type: "stopped" }
   | { type: "agent_stopped"; reason: string }
   | { type: "woke_up" }
@@ -60,7 +60,7 @@ export type TestdriveEvent = { at: number } & (
 
 export const startWaiting = (at: number): TestdriveState => ({ status: "waiting", claimBy: at + claimWithinMs });
 
-/** Applies the passage of time, then the event. Late events find an ended session. */
+/** Applies the passage of time, and then the event. A late event finds an ended session. */
 export function advance(state: TestdriveState, event: TestdriveEvent): TestdriveState {
   const now = expire(state, event.at);
   if (now.status === "ended") return now;
@@ -133,7 +133,7 @@ function advanceLive(state: LiveState, event: TestdriveEvent): TestdriveState {
   }
 }
 
-/** An agent reports `ready` again after each new connection. Only the first report starts the timers. */
+/** An agent reports `ready` again after each reconnection. Only the first report starts the timers. */
 function becomeReady(
   state: LiveState,
   { at, sessionMs, isUnwatched }: { at: number; sessionMs: number; isUnwatched?: boolean },

@@ -24,7 +24,8 @@ type Wanted = ModifiedOrder["wanted"];
 /** A testdrive of the account that reads its files. */
 export interface OwnTestdrive extends Testdrive {
   /**
-   * Whether the image is the account's own, too. Otherwise it is from the gallery, and its secrets are the publisher's.
+   * Whether the image also belongs to the account. Otherwise it is from the gallery, and its secrets are the
+   * publisher's.
    */
   isOfOwnImage: boolean;
 }
@@ -39,7 +40,7 @@ export async function getOwnTestdrive(db: Database, accountId: number, id: numbe
   throw new Refusal("unknown_error", { reason: "unknown", message: "There is no testdrive with that id." });
 }
 
-/** Whether the account may read what a file of its testdrive contains. */
+/** Whether the account may read the content of a file in its testdrive. */
 export const mayRead = ({ isOfOwnImage }: OwnTestdrive, path: string): boolean => isOfOwnImage || !isSecretPath(path);
 
 export interface ListedFile extends ModifiedFile {
@@ -48,7 +49,7 @@ export interface ListedFile extends ModifiedFile {
 }
 
 /**
- * How a session's files differ from its image. For secrets that the account may not read, it shows only that they
+ * How a session's files differ from its image. For secrets that the account may not read, this shows only that they
  * differ.
  */
 export async function listModified(
@@ -75,7 +76,7 @@ export interface ModifiedContent {
   body: ReadableStream<Uint8Array>;
 }
 
-/** The bytes of a regular file of the session. With `reading`, the file is as it was in that list. */
+/** The bytes of a regular file in the session. With `reading`, the file as it was in that list. */
 export async function openModified(
   env: SessionsEnv,
   testdrive: OwnTestdrive,
@@ -111,7 +112,7 @@ async function open(
   const announced = answer.headers.get(contentSizeHeader) ?? "";
   if (!/^\d{1,15}$/.test(announced)) return { size: undefined, body: answer.body };
   const size = Number(announced);
-  // Fails if the body is longer or shorter.
+  // Fails if the body is longer or shorter than announced.
   return { size, body: answer.body.pipeThrough(new FixedLengthStream(size)) };
 }
 
@@ -123,7 +124,7 @@ const ask = (env: SessionsEnv, testdrive: Testdrive, order: { filter: ModifiedFi
 
 const isJson = ({ headers }: Response) => headers.get("content-type")?.startsWith("application/json") ?? false;
 
-/** Agents' answers are checked, like all input. */
+/** Checks an agent's answer, like all input. */
 async function readAnswer(answer: Response): Promise<ModifiedAnswer> {
   const parsed = ModifiedAnswer.safeParse(await jsonIn(answer));
   if (parsed.success) return parsed.data;
@@ -131,7 +132,7 @@ async function readAnswer(answer: Response): Promise<ModifiedAnswer> {
   throw unreadable();
 }
 
-/** Undefined if it is not valid, too long, or incomplete. */
+/** Undefined if the JSON is invalid, too long, or incomplete. */
 async function jsonIn({ body }: Response): Promise<unknown> {
   try {
     return body && JSON.parse(new TextDecoder().decode(await readAtMost(body, maxAnswerBytes, "the answer")));

@@ -5,9 +5,9 @@ const keptMs = 30 * 24 * 60 * 60_000;
 const deletedAtOnce = 100;
 
 /**
- * A chore of the sweep. It deletes the rows of testdrives that ended 30 days ago, which only answer that they have
- * ended. Their disks and the storage of their objects were deleted soon after the end. Checks and the gallery keep
- * their own results and counts.
+ * A chore of the sweep: deletes the rows of testdrives that ended more than 30 days ago. Until then, a row only shows
+ * that its testdrive has ended. The disks and the storage of the objects were deleted soon after the end. Checks and
+ * the gallery keep their own results and counts.
  */
 export async function forgetTestdrives({ db }: Pick<Services, "db">, now: number): Promise<void> {
   while ((await deleteEndedTestdrives(db, new Date(now - keptMs), deletedAtOnce)) === deletedAtOnce);

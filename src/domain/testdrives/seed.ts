@@ -2,7 +2,7 @@ import { isMap, parseDocument } from "yaml";
 import { maxSeedBytes, type Seed } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 
-/** The data of a first boot, as a client sends it. */
+/** The data for a first boot, as a client sends it. */
 export interface SentSeed {
   user_data?: string | undefined;
   meta_data?: string | undefined;
@@ -27,8 +27,8 @@ const headers = [
 ];
 
 /**
- * The seed of a testdrive, after a check of its form. Undefined if none was sent. No message contains a part of it. Names and
- * types are checked against the image (`cloud-config.ts`).
+ * The seed of a testdrive, after its form was checked. Undefined if none was sent. No message contains any part of it.
+ * Names and types are checked against the image (`cloud-config.ts`).
  */
 export function readSeed({ user_data, meta_data, network_config }: SentSeed): Seed | undefined {
   if (user_data === undefined && meta_data === undefined && network_config === undefined) return undefined;
@@ -52,7 +52,7 @@ function checkUserData(text: string): void {
 
 function checkYaml(name: keyof SentSeed, text: string, maxBytes: number): void {
   checkSize(name, text, maxBytes);
-  // Messages with an excerpt would show secrets.
+  // Messages with an excerpt would reveal secrets.
   const document = parseDocument(text, { prettyErrors: false, logLevel: "error" });
   const [error] = document.errors;
   if (error) refuseSeed(name, `is not valid YAML in line ${text.slice(0, error.pos[0]).split("\n").length}`);
@@ -65,7 +65,7 @@ function checkSize(name: keyof SentSeed, text: string, maxBytes: number): void {
     refuseSeed(name, `must not be larger than ${maxBytes / 1024} KiB`);
 }
 
-/** Refuses a part of a seed. No message contains a part of it. */
+/** Refuses a part of a seed. The message contains nothing of it. */
 export function refuseSeed(name: keyof SentSeed, why: string): never {
   throw new Refusal("invalid_value", { message: `${name}: ${why}.`, faults: [{ path: name, why }] });
 }

@@ -37,13 +37,13 @@ import {
   type Testdrive,
 } from "#storage/testdrives";
 
-/** The answer to an agent's claim, without the parts that the session's object makes. */
+/** The answer to an agent's claim, without the parts that the session's object adds. */
 export type TestdriveFacts = Omit<TestdriveClaim, "token" | "password" | "seed">;
 
 /** Where any VNC client can reach the machine. Null if the agent has no address for VNC clients. */
 export type VncAddress = { host: string; port: number } | null;
 
-/** A session in the view of its object. */
+/** A session, as its object sees it. */
 export interface TestdriveLook {
   state: TestdriveState;
   vnc: VncAddress;
@@ -51,8 +51,8 @@ export interface TestdriveLook {
 }
 
 /**
- * The most time that a session for checks may take, by the host's clock. The deadlines of the checks count the guest's
- * seconds.
+ * The longest time that a session for checks may take, by the host's clock. The deadlines of the checks count seconds
+ * of the guest's clock.
  */
 export const checkSessionMs = 2 * 60 * 60_000;
 
@@ -60,13 +60,13 @@ export const checkSessionMs = 2 * 60 * 60_000;
 export type TestdriveEnv = Pick<Env, "BLOBS" | "TESTDRIVES" | "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT"> &
   EncryptionKey;
 
-/** The object of a testdrive. Its state is authoritative, and the testdrive's sockets end there. */
+/** The object of a testdrive. The object's state is authoritative, and the testdrive's sockets end in it. */
 export const testdriveObject = (env: Pick<Env, "TESTDRIVES">, { uid }: Pick<Testdrive, "uid">) =>
   env.TESTDRIVES.getByName(uid);
 
 export interface StartedTestdrive {
   testdrive: Testdrive;
-  /** Null if the agent has no address for VNC clients. The page works anyway. */
+  /** Null if the agent has no address for VNC clients. The page works without it. */
   vnc: VncAddress;
   password: string;
 }
@@ -78,7 +78,7 @@ interface TestdriveRequest {
   requestId?: string | undefined;
 }
 
-/** Takes a slot, and returns when an agent has claimed the session, at most 10 s later. */
+/** Takes a slot, waits at most 10 s until an agent has claimed the session, and returns. */
 export async function startTestdrive(
   { env, db }: Services<TestdriveEnv>,
   account: Pick<Account, "id">,
@@ -126,7 +126,7 @@ export async function startTestdriveOf(
   return { testdrive: await decrypted(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
 }
 
-/** How many testdrives there may be, of all accounts and of each. */
+/** How many testdrives there may be, in total and per account. */
 export const slotsOf = (env: Pick<Env, "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_ACCOUNT">) => ({
   all: Number(env.MAX_TESTDRIVES),
   perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT),
@@ -137,7 +137,10 @@ const unclaimed = () =>
     message: "No builder agent is free to run a testdrive. Please try again later.",
   });
 
-/** The refusal if there is no slot. If the account's own limit is reached, the user can end a testdrive. */
+/**
+ * The refusal if there is no free slot. If the account has reached its own limit, the user can end one of its
+ * testdrives.
+ */
 async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: number): Promise<Refusal> {
   const own = await listLiveTestdrives(db, id);
   if (own.length < perAccount) return new Refusal("no_build_slots");
@@ -145,12 +148,15 @@ async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: num
   return new Refusal("no_build_slots", { message });
 }
 
-/** Gives the oldest waiting testdrive to an agent. Its object decides between two agents. */
+/** Gives the oldest waiting testdrive to an agent. If two agents claim it, its object decides. */
 export async function claimTestdrive(
   { env, db }: Services<Pick<Env, "TESTDRIVES" | "API_KEY_PEPPER">>,
   agent: Pick<Agent, "id" | "drainedAt" | "tokenHmac">,
   { incarnation, nonce, isRepeated, ...offer }: TestdriveClaimRequest,
-  /** Makes sessions that check images, one after the other. They come after those of people; undefined if the agent checks none. */
+  /**
+   * Creates sessions that check images, one after another. They come after people's sessions. Undefined if the agent
+   * runs no checks.
+   */
   checks?: () => AsyncIterable<Testdrive>,
 ): Promise<TestdriveClaim | undefined> {
   if (agent.drainedAt !== null) return undefined;
@@ -237,7 +243,7 @@ export async function findTestdriveByWeb(
   return testdrive?.webToken && sameSecret(testdrive.webToken, webToken) ? testdrive : undefined;
 }
 
-/** Undefined if it ended so long ago that its object has forgotten it. */
+/** Undefined if it ended so long ago that its object has deleted its state. */
 export const lookAtTestdrive = (
   env: Pick<Env, "TESTDRIVES">,
   testdrive: Testdrive,
@@ -246,7 +252,7 @@ export const lookAtTestdrive = (
 export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, testdrive: Testdrive): Promise<TestdriveLook | undefined> =>
   testdriveObject(env, testdrive).stop();
 
-/** The number of objects that one run of the sweep wakes. */
+/** How many objects one run of the sweep wakes. */
 const wokenAtOnce = 500;
 
 /** For the sweep: wakes silent testdrives, and frees the slots of rows whose object was never started. */
@@ -268,7 +274,7 @@ async function wake({ env, db }: Services<Pick<Env, "TESTDRIVES">>, testdrive: T
   if (!isKnown) await saveTestdrive(db, uid, { state: "ended" });
 }
 
-/** The facts that the machine is made from. Undefined if there is no image to boot. */
+/** The facts that determine the machine. Undefined if there is no image to boot. */
 export async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {
   const { fileName, fileSize: size, rawSize, sha256, imageKey } = build;
   const appliance = await findAppliance(db, build.accountId, build.applianceId);
