@@ -7,8 +7,9 @@ import { findInstalled } from "#storage/build-blobs";
 import { findUpdates } from "#storage/image-updates";
 
 /**
- * Announces that updates in the repositories fix advisories about an image: immediately if one is known to be exploited and was
- * not announced before. Those of which the owner states that the image is not affected do not count.
+ * Announces that updates in the repositories fix advisories about an image: immediately if one of the advisories is
+ * known to be exploited and was not announced before. Advisories that, by the owner's statement, do not affect the
+ * image are not counted.
  */
 export async function announceAdvisories(
   services: Services,

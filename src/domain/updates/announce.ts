@@ -16,11 +16,11 @@ export interface WatchedImage {
 
 interface News {
   event: NewsOfImage;
-  /** The state of what was compared. */
+  /** The state that was compared. */
   decidedFor: string;
   /** How much there is to announce. */
   count: number;
-  /** The names of news that cannot wait. */
+  /** The names of those news items that cannot wait. */
   urgent: string[];
   about(facts: ImageFacts): Announcement["subject"];
 }
@@ -44,8 +44,8 @@ export async function announceOutdated(services: Services, image: WatchedImage, 
 const nameOf = ({ name, available }: PackageUpdate): string => `${name} ${available}`;
 
 /**
- * Announces news about an image: immediately if something urgent was not announced before, and otherwise at most once a day, if
- * there is more than before. The sweep sends what waits in the outbox.
+ * Announces news about an image: immediately if something urgent was not announced before. Otherwise at most once a
+ * day, and only if there is more than before. The announcement waits in the outbox until the sweep sends it.
  */
 export async function announce(
   { db }: Pick<Services, "db">,

@@ -6,12 +6,12 @@ import type { PackageVersion } from "#storage/packages";
 
 export type OfferedPackage = Pick<PackageVersion, "repositoryId" | "name" | "epoch" | "version" | "release" | "arch">;
 
-/** The packages that an image could have. */
+/** The packages that the repositories offer for an image. */
 export interface Offered {
   packageType: PackageType;
-  /** The first one fits every machine, and the last one is the machine's. */
+  /** The first one fits every machine, and the last one is the machine's own. */
   arches: readonly string[];
-  /** If several have the same version, the first repository counts. */
+  /** If several repositories have the same version, the first one counts. */
   repositories: readonly UpdateSource[];
   packages: readonly OfferedPackage[];
 }
@@ -19,14 +19,14 @@ export interface Offered {
 interface NewerPackages {
   /** Sorted by name. */
   updates: PackageUpdate[];
-  /** How many installed packages no repository has, in any version. */
+  /** How many installed packages are in no repository, in any version. */
   unlisted: number;
 }
 
 /**
- * Compares the installed packages with those of the same name in the repositories. Only the repositories with the best
- * priority for a name count, as for the solver. If several versions of a package are installed, as of kernels, the newest
- * counts.
+ * Compares the installed packages with those of the same name in the repositories. For each name, only the repositories
+ * with the best priority count, as in the solver. If several versions of a package are installed, as with kernels, the
+ * newest one counts.
  */
 export function newerPackages(installed: readonly InstalledPackage[], offered: Offered): NewerPackages {
   const byName = Map.groupBy(offered.packages, ({ name }) => name);

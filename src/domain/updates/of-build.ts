@@ -19,28 +19,28 @@ import { listVersions, maxVersions, type PackageVersion } from "#storage/package
 import type { Repository } from "#storage/repositories";
 import { findWatch } from "#storage/watches";
 
-/** The packages of an image that the appliance's repositories have in a newer version now. */
+/** The packages of an image for which the appliance's repositories now have a newer version. */
 export interface BuildUpdates {
   build: Build;
   /** Sorted by name. */
   updates: PackageUpdate[];
-  /** How many installed packages no repository has, in any version. */
+  /** How many installed packages are in no repository, in any version. */
   unlisted: number;
   securityCount: number;
   lookedAt: Date;
-  /** The appliance's repositories now, in their order. */
+  /** The appliance's current repositories, in their order. */
   repositories: (Repository & { knowledge: Knowledge })[];
   /** The last automatic build of the appliance. Undefined if there was none. */
   automaticBuild: LastAutomaticBuild | undefined;
-  /** Until when the next automatic build waits. Undefined if there will be none, or if it may begin now. */
+  /** When the next automatic build may begin. Undefined if there will be none, or if it may begin now. */
   automaticBuildWaitsUntil: Date | undefined;
 }
 
 type Asked = Services<Pick<Env, "BLOBS">>;
 
 /**
- * Compares only if the contents of the repositories have changed since the last comparison, and then through
- * `costing`, which limits that work. Refused for a build that is not finished, because its packages are unknown.
+ * Compares only if the contents of the repositories have changed since the last comparison. It then compares inside
+ * `costing`, which limits such work. Refused for a build that is not finished, because its packages are unknown.
  */
 export async function updatesOf(
   services: Asked,
@@ -70,7 +70,7 @@ export async function updatesOf(
   };
 }
 
-/** Compares the packages of an image with what the repositories have now, and stores the result. */
+/** Compares the packages of an image with those that the repositories have now, and stores the result. */
 export async function compareImage(
   { env, db }: Asked,
   build: Build,
@@ -93,7 +93,7 @@ export async function compareImage(
   return updates;
 }
 
-/** A digest of all that a comparison reads of the repositories. Each import of changed contents has a new id. */
+/** A digest of everything in the repositories that a comparison reads. Each import of changed contents has a new id. */
 export function contentsOf(repositories: readonly Repository[]): string {
   const read = repositories.map(({ id, importId, name, priority, purpose }) => [id, importId, name, priority, purpose]);
   return createHash("sha256").update(JSON.stringify(read)).digest("hex");
@@ -101,7 +101,7 @@ export function contentsOf(repositories: readonly Repository[]): string {
 
 const noImage = ({ id }: Build) => new Refusal("build_not_found", { message: `Build ${id} has no image.` });
 
-/** The number of names that one query looks up. */
+/** How many names one query looks up. */
 const namesAtOnce = 500;
 
 async function offeredTo(
@@ -115,7 +115,7 @@ async function offeredTo(
     const found = await listVersions(db, { repositoryIds, arches, names: some });
     await rest();
     if (found.length < maxVersions || some.length === 1) return found;
-    // The answer is cut, so other names may be missing.
+    // The answer was cut off, so other names may be missing.
     const half = Math.ceil(some.length / 2);
     return [...(await versionsOf(some.slice(0, half))), ...(await versionsOf(some.slice(half)))];
   };
@@ -123,6 +123,6 @@ async function offeredTo(
   for (let at = 0; at < names.length; at += namesAtOnce) {
     all.push(...(await versionsOf(names.slice(at, at + namesAtOnce))));
   }
-  // A pattern without a file has the pattern's name.
+  // A pattern without a file has its own name as the pattern.
   return all.filter(({ name, pattern }) => name !== pattern);
 }

@@ -17,14 +17,14 @@ import type { Repository } from "#storage/repositories";
 import { findNewestImage, listBuildsById, listBuildsOfVersion } from "#storage/builds-of-appliance";
 import { listChannels } from "#storage/channels";
 
-/** The wait before another look if one failed. */
+/** The wait before the next check if one failed. */
 const retryMs = 60 * 60_000;
-/** How many appliances one run looks at: a look that begins an automatic build makes some thirty subrequests. */
+/** How many appliances one run checks. A check that begins an automatic build makes some thirty subrequests. */
 const lookedAtOnce = 30;
 
 /**
- * A chore: compares the images that people may use with the repositories of their appliances, and takes accounts in
- * turn. An image is compared only if a repository has changed since the last time. Appliances that follow updates are
+ * A chore: compares the images that people may be using with the repositories of their appliances. Accounts take turns.
+ * An image is compared only if a repository has changed since the last comparison. Appliances that follow updates are
  * built again. Returns whether others are due.
  */
 export async function watchImages(services: Services, now: number): Promise<boolean> {
@@ -67,8 +67,8 @@ async function look(services: Services, watch: Watch, { now, feeds }: { now: num
 }
 
 /**
- * Compares the images that have not been compared with the present contents of the repositories. Returns how outdated
- * each image is.
+ * Compares the images that have not yet been compared with the current contents of the repositories. Returns how
+ * outdated each image is.
  */
 async function compareAll(
   services: Services,

@@ -14,7 +14,7 @@ import { findOverlayFileOfRequest } from "#storage/overlay-files";
 import { completeBlob, deleteBlob, deleteTails, readBlob } from "#storage/resumable-blobs";
 import { deleteResumableUpload, finishUpload, type ResumableUpload } from "#storage/resumable-uploads";
 
-/** A request that writes an upload of its account. */
+/** A request that writes to an upload of its account. */
 export interface Writing {
   env: Env & OutsideEnv;
   db: Database;
@@ -22,7 +22,7 @@ export interface Writing {
 }
 
 /**
- * Turns a complete upload into a file or a package, by the same rules as for an upload in one request. If that is
+ * Turns a complete upload into a file or a package, by the same rules as for an upload in a single request. If that is
  * refused, the upload is removed. If it is interrupted, the client sends the last bytes again, and this continues.
  */
 export async function finish(writing: Writing, upload: ResumableUpload, received: Received): Promise<void> {
@@ -46,7 +46,7 @@ async function forget({ env, db }: Writing, upload: ResumableUpload): Promise<vo
   await deleteResumableUpload(db, upload.id);
 }
 
-/** The blob's id is the request id, so that a second attempt finds what the first one made. */
+/** The blob's id is the request id, so that a second attempt finds what the first one has created. */
 async function makeFile({ env, db, account }: Writing, upload: ResumableUpload): Promise<number> {
   const { applianceId, metadata, blobId, sentName } = upload;
   if (applianceId === null || metadata === null) throw new Error(`upload ${upload.id} is not for an overlay file`);

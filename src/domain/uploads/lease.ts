@@ -3,7 +3,10 @@ import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import type { Database } from "#storage/db";
 import { endLease, renewLease, takeLease, type ResumableUpload } from "#storage/resumable-uploads";
 
-/** Works with an upload while no other request can write it. If there are two at the same time, one is refused. */
+/**
+ * Works on an upload while no other request can write to it. If there are two such requests at the same time, one is
+ * refused.
+ */
 export async function withLease<T>(
   db: Database,
   upload: ResumableUpload,
@@ -29,7 +32,7 @@ export const isBusy = () =>
     message: "Another request is writing this upload. Wait for it to end.",
   });
 
-/** How long an upload exists after its last bytes. */
+/** How long an upload is kept after its last bytes. */
 const patienceMs = 24 * 60 * 60_000;
 
 export const expiryOf = (now: number): Date => new Date(now + patienceMs);

@@ -9,16 +9,16 @@ import type { ResumableUpload } from "#storage/resumable-uploads";
 
 /** The bytes of one request. */
 export interface Piece {
-  /** The position in the file where the bytes begin. */
+  /** The position in the file where these bytes begin. */
   offset: number;
-  /** The number of bytes. Undefined if the client does not send it. */
+  /** The number of bytes. Undefined if the client did not send it. */
   announcedBytes: number | undefined;
   body: ReadableStream<Uint8Array> | null;
   /** A client that sends less than 128 KiB in this time is cut off. */
   chunkMs: number;
 }
 
-/** Adds bytes to an upload, and finishes it with the last ones. The bytes of a request that is cut off are stored, too. */
+/** Adds bytes to an upload, and finishes it after the last ones. If a request is cut off, its bytes are stored, too. */
 export async function receive(writing: Writing, upload: ResumableUpload, piece: Piece): Promise<number> {
   if (piece.offset !== upload.offset) throw wrongOffset(upload);
   if (upload.offset + (piece.announcedBytes ?? 0) > upload.length) throw tooLong(upload);
@@ -69,7 +69,7 @@ const tooLong = ({ length }: Pick<ResumableUpload, "length">) =>
     message: `These bytes exceed the length of this upload, ${length} bytes.`,
   });
 
-/** The same refusal as for a wrong offset: clients of tus then request the right offset, and continue. */
+/** The same refusal as for a wrong offset. A tus client then requests the right offset and continues. */
 const cutOff = () =>
   new Refusal("unknown_error", {
     reason: "wrong_offset",

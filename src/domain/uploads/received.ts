@@ -7,8 +7,9 @@ import { listParts, recordProgress, type ResumableUpload, type StoredPart } from
 type Stores = Services<Pick<Env, "BLOBS">>;
 
 /**
- * The bytes of an upload that have arrived. Each part is stored in R2 first and then recorded in the row. The last part of a file is
- * never recorded: it is stored when the file is finished, so that no upload is complete before its file exists.
+ * The bytes of an upload that have arrived. Each part is first stored in R2 and then recorded in the row. The last part
+ * of a file is never recorded. It is stored when the file is finished, so that no upload is complete before its file
+ * exists.
  */
 export class Received {
   readonly #stores: Stores;
@@ -25,7 +26,7 @@ export class Received {
     this.#recordedBytes = upload.offset;
   }
 
-  /** Begins with what earlier requests have stored. The caller holds the upload's lease. */
+  /** Starts with everything that earlier requests have stored. The caller must hold the upload's lease. */
   static async of(stores: Stores, upload: ResumableUpload): Promise<Received> {
     const received = new Received(stores, upload, await listParts(stores.db, upload.id));
     for await (const chunk of readTail(stores.env.BLOBS, upload)) received.#buffer.add(chunk);
@@ -57,7 +58,7 @@ export class Received {
     }
   }
 
-  /** Stores the rest, which is not in a part yet, so that the client can continue after it. */
+  /** Stores the rest, which is not in a part yet, so that the client can continue from there. */
   async store(): Promise<void> {
     if (this.bytes === this.#recordedBytes) return;
     if (this.#buffer.isFull) return await this.#storePart();

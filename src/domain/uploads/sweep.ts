@@ -16,7 +16,7 @@ export async function removeExpiredUploads({ env, db }: Services, now: number): 
   }
 }
 
-/** Removes the last bytes of uploads that no longer exist: a request stored them while its upload was being removed. */
+/** Removes the last bytes of uploads that no longer exist. A request stored them while its upload was being removed. */
 export async function removeStrayTails({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: tailsPrefix, now });
   const named = await listBlobsOfUploads(db, old.map(blobIdOfKey));

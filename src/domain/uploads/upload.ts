@@ -23,7 +23,7 @@ type Stores = Services<LimitsEnv & Pick<Env, "BLOBS" | "ACCOUNT_QUOTA_GB" | "MAX
 /** The target of the uploaded file: an overlay file, or a package. */
 export type Purpose = { applianceId: number; metadata: FileMetadata } | { baseSystem: string };
 
-/** A file to be uploaded in several requests. */
+/** A file that will be uploaded in several requests. */
 export interface Announced {
   accountId: number;
   purpose: Purpose;
@@ -67,19 +67,19 @@ async function addUpload(
   throw quotaExceeded();
 }
 
-/** An upload of this account. Another account's does not exist for it. */
+/** An upload of this account. Any other upload is reported as unknown. */
 export async function getResumableUpload(db: Database, accountId: number, id: number): Promise<ResumableUpload> {
   const upload = await findResumableUpload(db, accountId, id);
   if (!upload || upload.expiresAt.getTime() <= Date.now()) throw noSuchUpload();
   return upload;
 }
 
-/** Ends an upload. The file or package that it has become stays. */
+/** Ends an upload. If it has already become a file or a package, that stays. */
 export async function deleteUpload(stores: Pick<Stores, "db"> & { env: Pick<Env, "BLOBS"> }, upload: ResumableUpload) {
   await withLease(stores.db, upload, (held) => removeUpload(stores, held));
 }
 
-/** Removes an upload, and its bytes unless they have become a file or package. Repeating it is safe. */
+/** Removes an upload, and its bytes unless they have become a file or a package. Repeating it is safe. */
 export async function removeUpload({ env, db }: Services<Pick<Env, "BLOBS">>, upload: ResumableUpload): Promise<void> {
   await discardBlob(env.BLOBS, upload);
   await deleteResumableUpload(db, upload.id);
