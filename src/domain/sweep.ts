@@ -50,7 +50,7 @@ export async function forgetRetiredBuilds({ env, db }: Services, now: number): P
   for (const build of gone) await forgetBuild(env, build);
 }
 
-/** Removes blobs of builds that no longer have a row, and of attempts that did not make the build's image. */
+/** Removes blobs of builds that no longer have a row, and of attempts that did not produce the build's image. */
 export async function removeStrayBuildBlobs({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: buildsPrefix, now });
   const uids = [...new Set(old.map(buildUidOfKey))];

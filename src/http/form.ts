@@ -1,7 +1,7 @@
 import { isJson, jsonFields } from "./json-fields.ts";
 import { boundaryOf, partsOf } from "./multipart.ts";
 
-/** The most bytes of a form in addition to its file. */
+/** The maximum size of a form in bytes, without its file. */
 export const formBytes = 64 * 1024;
 
 /** Whether a body of this type may contain parameters. Shell clients also send them without a type. */

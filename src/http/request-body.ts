@@ -11,7 +11,7 @@ const usualSeconds = 30;
  */
 export const chunkMsOf = (env: Pick<Env, "BODY_SECONDS">): number => 1000 * (Number(env.BODY_SECONDS) || usualSeconds);
 
-/** The most that is read of a refused body, so that a client that sends everything first can read the answer. */
+/** How much of a refused body is read, so that a client that sends everything first can read the answer. */
 const maxUnreadBytes = 2 ** 20;
 
 /**

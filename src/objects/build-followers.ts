@@ -28,7 +28,7 @@ class News {
 
 type Log = Pick<BuildLog, "length" | "read">;
 
-/** The most followers with a socket. Others poll with calls, which cost more. */
+/** The maximum number of followers with a socket. Others poll with calls, which cost more. */
 const maxSockets = 100;
 /** A socket without a ping for this long is lost. One ping may be late. */
 const lostAfterMs = 2.5 * pingEveryMs;

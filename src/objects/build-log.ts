@@ -1,7 +1,7 @@
 import { maxLogChunkBytes } from "#lib/contract/index";
 import { bringTables } from "./tables.ts";
 
-/** The most bytes of a log. The rest is dropped. */
+/** The maximum size of a log in bytes. The rest is dropped. */
 export const maxLogBytes = 64 * 1024 * 1024;
 
 /** How long a reader counts as watching after a read: longer than readers wait between two reads. */

@@ -15,7 +15,8 @@ import { joinSockets } from "./joined-sockets.ts";
 
 const maxVisits = 32;
 /**
- * The most visits with a WebSocket. Nothing slows down a writer, so the object may buffer messages for a slow reader.
+ * The maximum number of visits with a WebSocket. Nothing slows down a writer, so the object may buffer messages for a
+ * slow reader.
  */
 const maxSockets = 5;
 const maxSocketBytes = 16 * 1024 * 1024;

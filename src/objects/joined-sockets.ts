@@ -1,7 +1,7 @@
 import { isSendableCode } from "#lib/contract/index";
 
 interface Joint {
-  /** The most bytes in one direction: the object's memory holds what a slow reader has not read. */
+  /** The maximum number of bytes in one direction, because whatever a slow reader has not read is in memory. */
   maxBytes: number;
   /** Closes both sockets when it is aborted. */
   signal: AbortSignal;

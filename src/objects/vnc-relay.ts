@@ -4,7 +4,7 @@ import { newToken } from "#domain/secrets";
 import { closingLike, gone } from "./joined-sockets.ts";
 
 const maxViewers = 5;
-// The most bytes that a browser may send before the agent has connected. RFB clients wait for the server's greeting.
+// How many bytes a browser may send before the agent has connected. RFB clients wait for the server's greeting.
 const maxEarlyBytes = 16 * 1024;
 
 /**

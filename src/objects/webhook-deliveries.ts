@@ -4,7 +4,7 @@ import type { StoredEvent } from "./event-log.ts";
 import { bringTables } from "./tables.ts";
 
 export const maxListed = 100;
-/** The most waiting deliveries: replays must not fill the object. */
+/** The maximum number of waiting deliveries, so that replays cannot fill the object. */
 const maxWaiting = 2000;
 
 const tables = [

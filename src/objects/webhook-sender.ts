@@ -5,7 +5,7 @@ import { openDatabase } from "#storage/db";
 import { saveWebhookHealth, type Webhook, type WebhookHealth } from "#storage/webhooks";
 import type { WebhookDeliveries } from "./webhook-deliveries.ts";
 
-/** The most deliveries of one webhook in a turn. */
+/** The maximum number of deliveries of one webhook per turn. */
 const maxInTurn = 10;
 
 /** Posts the stored deliveries, and records in D1 whether their webhook works. */

@@ -68,7 +68,7 @@ export const listAdvisories = (
     .from(advisories)
     .where(sql`source IN ${fromJson(sources)} AND release IN ${fromJson(releases)}`);
 
-/** The entries of all feeds about the source packages that an advisory concerns. */
+/** The entries of all feeds about the source packages that an advisory affects. */
 export const listAdvisoriesOf = (db: Database, name: string): Promise<AdvisoryRow[]> =>
   db
     .select()

@@ -9,7 +9,7 @@ import { builds } from "./schema.ts";
  * index contains nothing else.
  */
 
-/** The most images of an appliance in a list. The disk quota of the account usually allows fewer. */
+/** The maximum number of images in a list for an appliance. The account's disk quota usually allows fewer. */
 const maxImages = 1000;
 
 /** Queued and running builds, oldest first. The slots limit their number. */

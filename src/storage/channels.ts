@@ -47,7 +47,7 @@ type Change = ChannelOf & {
   isAutomatic: boolean;
   /** The published version that becomes the channel's head. Undefined to keep the head. */
   version: string | undefined;
-  /** The most channels that an appliance may have. */
+  /** How many channels an appliance may have. */
   most: number;
 };
 

@@ -75,7 +75,7 @@ export function idsIn(distances: readonly number[]): number[] {
   return distances.map((distance) => (id += distance));
 }
 
-/** The most versions of a package, in all base systems, that one query covers. */
+/** The maximum number of versions of a package, in all base systems, that one query reads. */
 const maxVersions = 5000;
 
 /** The versions of a package that any image has or has had. */

@@ -146,7 +146,7 @@ export interface PackageVersion extends PackageDetails {
   pattern: string | null;
 }
 
-/** The most versions that are read: an account's own repository may have very many versions of one name. */
+/** The maximum number of versions to read. An account's own repository may have very many versions of one name. */
 export const maxVersions = 5000;
 
 /** All packages with these names. */
@@ -216,7 +216,7 @@ function bestNames(names: readonly string[], { needle, limit }: NameSearch): str
   return names.toSorted(inOrder).slice(0, limit);
 }
 
-/** The most names that each piece of a misspelt name finds. */
+/** The maximum number of names to find for each piece of a misspelt name. */
 const maxSimilar = 300;
 const maxPatterns = 2000;
 

@@ -132,7 +132,7 @@ export async function changePassword(
   await setPassword(db, await getByPassword({ env, db }, given), wanted, given.address);
 }
 
-/** For actions that require the password, because an API key alone is not enough. */
+/** The account with this name and password. For actions for which an API key is not enough. */
 export async function getByPassword({ env, db }: Services<SignInEnv>, given: Credentials): Promise<Account> {
   const account = await throttled(env, given, (refuse) =>
     findByPassword(db, given, { refuse, matches: passwordMatches }),

@@ -17,7 +17,7 @@ export interface Audited {
   event: AuditEvent;
   /** `page` is the page of the API key, which opens with the password or the key. */
   actor: "key" | "page" | "operator" | "service" | `token ${number}`;
-  /** Omitted if the entry concerns no account. */
+  /** Omitted if the entry is about no account. */
   accountId?: number | undefined;
   detail?: AuditDetail | undefined;
   address?: string | null | undefined;

@@ -110,7 +110,7 @@ export async function revokeToken(
   await endStreams(env, account);
 }
 
-/** For the operator, who does not know any account's password. */
+/** Revokes a token of any account. For the operator, who does not know the accounts' passwords. */
 export async function revokeTokenOfAnyone({ env, db }: Services<Pick<Env, "EVENTS">>, id: number): Promise<void> {
   const owner = await findTokenOwner(db, id);
   if (!owner) throw noSuchToken();

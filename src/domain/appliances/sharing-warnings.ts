@@ -28,7 +28,7 @@ export interface SharingWarnings {
   isComplete: boolean;
 }
 
-/** The most frozen inputs that one request reads. Each may have a megabyte. */
+/** How many frozen inputs one request reads at most. Each may have a megabyte. */
 const maxInputs = 10;
 
 /**

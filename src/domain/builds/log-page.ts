@@ -38,7 +38,7 @@ export interface LogPage {
 
 export const linesPerPage = 500;
 const maxFindings = 20;
-/** The most that a page reads: about a hundred times the usual length of a build's log. */
+/** The maximum size of a log that a page reads: about a hundred times the usual size. */
 const maxBytes = 16 * 1024 * 1024;
 
 export const pageOfLine = (line: number): number => Math.max(1, Math.ceil(line / linesPerPage));

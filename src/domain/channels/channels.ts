@@ -9,7 +9,7 @@ import { deleteChannel, listChannels, saveChannel, type Channel } from "#storage
 import type { Database } from "#storage/db";
 import { listPublishedVersions } from "#storage/publications";
 
-/** The most channels that an appliance may have. */
+/** How many channels an appliance may have. */
 export const maxChannels = 8;
 
 const nameRule = /^[a-z][a-z0-9-]{0,31}$/;

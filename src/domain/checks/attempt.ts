@@ -4,8 +4,8 @@ import { logFailure } from "#log/log";
 import { endCheckAttempt, type CheckRun } from "#storage/check-runs";
 
 /**
- * The most attempts. An agent may die, or its host may be at fault. This says nothing about the image, so it is tried
- * again.
+ * The maximum number of attempts. An agent may die, or its host may be at fault. This says nothing about the image, so
+ * it is tried again.
  */
 const maxAttempts = 3;
 

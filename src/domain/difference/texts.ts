@@ -13,7 +13,7 @@ export interface TextDifference {
   lines: Line[];
 }
 
-/** The most files that are compared, because each is read from both images. */
+/** The maximum number of files to compare, because each is read from both images. */
 const maxTexts = 8;
 const maxBytes = 32 * 1024;
 

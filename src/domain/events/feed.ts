@@ -7,7 +7,7 @@ import type { Account } from "#storage/accounts";
 import type { Database } from "#storage/db";
 import { findFirstPublished, listMoves, listPublished } from "#storage/published-news";
 
-/** The most entries in a feed. */
+/** The maximum number of entries in a feed. */
 const maxEntries = 50;
 
 /** The events that appear in an account's feed. Others become outdated too soon to be worth reading later. */

@@ -22,7 +22,10 @@ export async function getPublication(
   throw isVersion(version) ? notPublished(reason) : new Refusal("invalid_version");
 }
 
-/** For ratings and comments, which belong to the appliance and not to a version. */
+/**
+ * Refuses an appliance that is not published. For ratings and comments, which belong to the appliance and not to a
+ * version.
+ */
 export async function refuseUnlessPublished(db: Database, accountId: number, applianceId: number): Promise<void> {
   if (!(await isPublished(db, applianceId))) await refuseUnpublished(db, accountId, { applianceId, reason: "unknown" });
 }

@@ -12,10 +12,10 @@ export interface StoredBlob {
 
 type Block = FileTable["blocks"][number];
 
-/** The size of the end of an index, which is read at once. The table for 100,000 files fits into it. */
+/** The size of the end of an index, which is read in one request. The table for 100,000 files fits into it. */
 const tailBytes = 64 * 1024;
 
-/** How many blocks are read at once if all are needed: one MiB when unpacked. */
+/** How many blocks one request reads if all are needed: one MiB when unpacked. */
 const blocksAtOnce = 16;
 
 /**

@@ -145,7 +145,7 @@ async function ownersKeys(db: Database, repository: StoredRepository): Promise<F
   return await listKeysOfAccount(db, accountId, maxOwnersKeys);
 }
 
-/** The most keys that are used. If there are more, only the newest are used. */
+/** The maximum number of keys. If there are more, only the newest are used. */
 const maxOwnersKeys = 50;
 
 /**

@@ -11,7 +11,7 @@ import type { Database } from "#storage/db";
 import { searchTexts } from "#storage/package-texts";
 import { describePackages, searchPackages, type FoundPackage, type PackageDetails } from "#storage/packages";
 
-/** The most hits in an answer, for a search with a short text, such as one letter. */
+/** The maximum number of hits in an answer. A search for a short text, such as one letter, would find more. */
 export const maxHits = 1000;
 
 interface SearchRequest {

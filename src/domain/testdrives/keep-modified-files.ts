@@ -38,7 +38,7 @@ export interface Kept {
   leftOut: { path: string; reason: string }[];
 }
 
-/** The most files, because each is a separate upload. */
+/** The maximum number of files, because each is a separate upload. */
 const maxFiles = 200;
 
 /**
