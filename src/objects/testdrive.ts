@@ -82,7 +82,7 @@ export class Testdrive extends DurableObject<Env> {
     const state = this.look()?.state;
     const isForgotten = state?.status === "ended" && Date.now() >= nextWakeUp(state);
     if (isForgotten) return await this.ctx.storage.deleteAll();
-    // A deploy closes sockets without an event.
+    // The viewers are counted again, because a deploy closes sockets without an event.
     await this.#sockets.countViewers();
     await this.#session.setAlarm(); // the alarm may have fired too early
   }

@@ -6,8 +6,8 @@ import { keptState } from "./repository-states.ts";
 import { repositories } from "./schema.ts";
 
 /**
- * Marks the beginning of an import, and returns the repository as it was before. From now on, no import that began
- * earlier can change it.
+ * Marks the beginning of an import, and returns the repository, whose contents this import will replace. From now on,
+ * no import that began earlier can change it.
  */
 export async function beginImport(
   db: Database,

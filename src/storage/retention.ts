@@ -49,7 +49,7 @@ export async function markExpired(db: Database, id: number, expiredAt: Date): Pr
   return marked.length > 0;
 }
 
-/** Deletes the rows of builds that lost their image before that moment. Returns their uids. */
+/** Deletes the rows of builds that have had no image since before that moment. Returns their uids. */
 export async function deleteImagelessBefore(db: Database, before: Date, limit: number): Promise<{ uid: string }[]> {
   // The condition of the index `builds_imageless`.
   const imageless = sql`SELECT id FROM builds

@@ -204,7 +204,7 @@ async function examineInTurn(
   }
 }
 
-/** Stores the statuses of the appliances that were examined before the time was over. */
+/** Examines these appliances and stores their statuses, even if the time ends before all of them are examined. */
 async function examineThese(
   { env, db }: Services,
   ids: readonly number[],

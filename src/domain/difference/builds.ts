@@ -22,7 +22,7 @@ import { findInput, findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
 import { findVisibleBuild } from "#storage/visible-builds";
 
-/** A finished build, with data that is stored separately from its image. */
+/** A finished build, with the data that is stored in addition to its image. */
 export interface ComparedBuild {
   build: Build;
   input: FrozenInput;

@@ -107,7 +107,7 @@ async function checkAndImport(work: Import): Promise<void> {
   const opened = await openRepository(source.download, deb);
   refuseOtherType(repository, opened);
   refuseGivenKeys(repository, opened);
-  // Keys that the user gave may alternate, because each of them proves the signer.
+  // Given keys may alternate, because each of them proves the signer.
   if (deb.keys.length === 0 && !isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
