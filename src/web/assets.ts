@@ -11,7 +11,9 @@ type Manifest = z.infer<typeof Manifest>;
 
 let known: Manifest | undefined;
 
-/** Scripts, styles, pictures and icons of pages. Their URLs change with their content, so that browsers may cache them. */
+/**
+ * Scripts, styles, pictures and icons of pages. Their URLs change with their content, so that browsers may cache them.
+ */
 export async function assetsOf(assets: Fetcher): Promise<{ url: (name: string) => string; icons: Manifest["icons"] }> {
   known ??= Manifest.parse(await (await assets.fetch("https://assets/assets/manifest.json")).json());
   const { files, icons } = known;

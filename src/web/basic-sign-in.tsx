@@ -8,8 +8,8 @@ import { Column } from "./parts/column.tsx";
 import { sessionSecret, withSession } from "./session.ts";
 
 /**
- * For pages that programs also open. Browsers sign in as on every page. Programs use Basic authentication, with the
- * password or the current key. The realm differs from the API's, so that browsers store both separately.
+ * Sign-in for pages that programs also open. Browsers sign in as on any other page. Programs use Basic authentication,
+ * with the password or the current key. The realm differs from the API's, so that browsers store both separately.
  */
 export const signIn = factory.createMiddleware(async (c, next) => {
   const given = givenCredentials(c.req.raw, c.env);

@@ -7,12 +7,12 @@ import { answerDownload, noFile, suffixes } from "./download.ts";
 import { errorPage, wantsPage } from "./error-page.tsx";
 import type { WebEnv } from "./factory.ts";
 
-/** How long a client or a cache may believe a redirect. */
+/** How long a client or a cache may reuse a redirect. */
 const redirectSeconds = 60;
 
 /**
- * The lasting addresses of published images, which need no account: `/image/ACCOUNT/APPLIANCE/CHANNEL/FORMAT` leads to
- * the image at the head of the channel, and with a suffix to a document about it.
+ * Permanent addresses of published images, which need no account: `/image/ACCOUNT/APPLIANCE/CHANNEL/FORMAT` redirects
+ * to the image at the head of the channel. With a suffix, it redirects to a document about the image.
  */
 export const channelAddresses = new Hono<WebEnv>()
   .get("/:account/:appliance/:channel/:format", async (c) => {
@@ -25,7 +25,7 @@ export const channelAddresses = new Hono<WebEnv>()
     const image = address && (await imageOfVersion(c.var.db, address, { version, imageType: typeNamed(format) }));
     if (!image) return noFile(c);
     const answer = await answerDownload(c, image, { fileName });
-    // A cache must not serve it after the version has left the channel.
+    // A cache must not serve the file after the version has left the channel.
     answer.headers.set("cache-control", "no-cache");
     return answer;
   });

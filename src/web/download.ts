@@ -31,7 +31,7 @@ export const download = new Hono<WebEnv>().get("/:token/:fileName", async (c) =>
   const found = await findByLink(c.var.db, c.req.param("token"));
   if (!found) return noFile(c);
   const answer = await answerDownload(c, found.build, { fileName: c.req.param("fileName"), readerId: found.readerId });
-  // A cache must not serve it after the link has expired.
+  // A cache must not serve the file after the link has expired.
   if (!found.isLasting) answer.headers.set("cache-control", "private, no-cache");
   return answer;
 });
@@ -54,7 +54,8 @@ export async function answerDownload(
   if (wanted === "checksum") return await answerText(c.req.raw, checksumFile(build, imageName));
   if (wanted === "delta") {
     const delta = await answerDelta(openerFor(c.env, readerOf(c)), c.req.raw, build);
-    // A client first reads the beginning, to find out whether it has the earlier image.
+    // Counts only requests for the whole delta: a client first reads just its beginning, to find out whether it has the
+    // earlier image.
     if (delta?.status === 200 && c.req.method === "GET")
       await noteInPassing("a download", () => noteDownload(c.var.db, build, readerId));
     return delta ?? noFile(c);

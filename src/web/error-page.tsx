@@ -24,7 +24,7 @@ export async function errorPage(
   c: Context<WebEnv>,
   { status, message }: Pick<ShownError, "status" | "message">,
 ): Promise<Response> {
-  // Whatever failed may fail again in the page.
+  // The refused form may be the cause of the error, so the error page must not show it.
   c.set("given", undefined);
   const title = titles[status] ?? "This is not possible";
   return await page(c, <ErrorView title={title} message={message} />, { title, status });

@@ -30,7 +30,10 @@ export function guestRequestHeaders(headers: Headers): Record<string, string> {
   return { ...Object.fromEntries(given), "accept-encoding": "identity" };
 }
 
-/** Without allow-same-origin a page has an opaque origin: it can read neither our pages nor the data a browser stores for us. */
+/**
+ * Without allow-same-origin a page has an opaque origin: it can read neither our pages nor the data a browser stores
+ * for us.
+ */
 const sandbox = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts";
 
 /** The guest's headers and our own. A page with an opaque origin can read its server's files only with CORS. */

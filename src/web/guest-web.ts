@@ -66,7 +66,7 @@ async function findGuest(c: Context<WebEnv>): Promise<Testdrive | undefined> {
 
 const isWebSocket = (headers: Headers): boolean => headers.get("upgrade")?.toLowerCase() === "websocket";
 
-/** The machine or the service may still be starting. */
+/** With these statuses, the machine or the service may still be starting. */
 const mayComeYet: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Asks the session's object. If the object restarts during the request, after a deploy, the request fails. */

@@ -70,7 +70,7 @@ async function answerFile(
     contentType,
     read: openerFor(c.env, readerOf(c))(key),
   });
-  // A cache must not serve it after the version has left the gallery.
+  // A cache must not serve the file after the version has left the gallery.
   answer.headers.set("cache-control", "no-cache");
   return answer;
 }

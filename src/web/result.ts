@@ -5,20 +5,20 @@ import { z } from "zod";
 /** The result of a form. The next page shows it once, at the top. */
 export const Result = z.object({
   text: z.string().max(500),
-  /** The refused ones of several actions, with the reasons. */
+  /** The actions that were refused, with the reasons, if the form performed several. */
   refused: z.array(z.string()).optional(),
   /** The action was done, but something is wrong now. */
   isWarning: z.boolean().optional(),
-  /** A form that undoes it, and the ids of the elements that its answer replaces. */
+  /** A form that undoes the action, and the ids of the elements that its answer replaces. */
   undo: z
     .object({ action: z.string(), fields: z.record(z.string(), z.string()), swap: z.string().optional() })
     .optional(),
-  /** How it has changed the image. */
+  /** The effect of the action on the image. */
   change: z.object({ packages: z.number(), installedBytes: z.number() }).optional(),
 });
 export type Result = z.infer<typeof Result>;
 
-// The prefix keeps other hosts from setting it.
+// The prefix keeps other hosts from setting the cookie.
 const name = "kiln-result";
 const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSite: "Lax" } as const;
 

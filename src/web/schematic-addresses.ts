@@ -14,8 +14,9 @@ import { imageAddress } from "./parts/image-address.ts";
 
 /**
  * The content addresses: `/image/SCHEMATIC/WHEN/FORMAT` leads to the image of a definition, and builds it if there is
- * none. A channel of a published appliance needs no account. Only Basic credentials count, not a browser's session. A
- * browser also sends those that it remembers, so a page of another site starts no build.
+ * none. The channel of a published appliance needs no account. Everything else needs Basic credentials; a browser's
+ * session does not count. Because a browser also sends credentials that it remembers, a request from a page of another
+ * site starts no build.
  */
 export const schematicAddresses = new Hono<WebEnv>().get("/:schematic{[0-9a-f]{64}}/:when/:format", async (c) => {
   const { schematic: sha256, when, format } = c.req.param();

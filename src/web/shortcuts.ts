@@ -1,4 +1,7 @@
-/** The keys of every page, which work while no one types in a field. The island `shortcuts` reads them, and pages list them. */
+/**
+ * The keys of every page, which work while no one types in a field. The island `shortcuts` reads them, and pages list
+ * them.
+ */
 export const shortcuts = [
   { keys: "/", words: "Go to the search of the page", act: "search" },
   { keys: "g a", words: "My appliances", to: "/appliances" },

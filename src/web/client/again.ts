@@ -1,6 +1,7 @@
 /**
- * Island: while something runs, a page has `<div id="again" data-again="5" data-ids="running">`. These elements are
- * fetched again after that many seconds, while the page is visible. A response without this element ends it.
+ * Island: while something runs, a page has `<div id="again" data-again="5" data-ids="running">`. The elements with
+ * these ids are fetched again after that many seconds, while the page is visible. A response without this element ends
+ * the polling.
  */
 import { swapFrom } from "./swapping.ts";
 

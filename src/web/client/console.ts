@@ -64,7 +64,8 @@ export class Console {
   }
 
   /**
-   * Switches between the screen's own size, moved by dragging, and all of it. Returns whether it now has its own size.
+   * Toggles between the screen's actual size, which is panned by dragging, and a size that fits the window. Returns
+   * whether it now has its actual size.
    */
   zoom(): boolean {
     this.#isZoomed = !this.#isZoomed;
@@ -83,7 +84,8 @@ export class Console {
   }
 
   /**
-   * The screen will not get the key-up events of pressed keys. noVNC releases those when the window loses the focus.
+   * Releases the pressed keys, because the screen will not get their key-up events. noVNC does this when the window
+   * loses the focus, so this imitates that.
    */
   releaseKeys(): void {
     window.dispatchEvent(new Event("blur"));

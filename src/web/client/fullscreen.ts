@@ -1,4 +1,4 @@
-/** Island: `<button data-fullscreen="id" hidden>` fills the screen with that element, or leaves the full screen. */
+/** Island: `<button data-fullscreen="id" hidden>` shows that element in full screen, or leaves full screen. */
 
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-fullscreen]")) {
   button.hidden = !document.fullscreenEnabled;

@@ -1,7 +1,7 @@
 /**
- * Island: `<div data-live="/events/…">` listens to an address. An event `parts` has elements, which replace those with
- * the same ids. An event `look` names ids, and these elements are fetched again. While the connection is lost, the page
- * shows that.
+ * Island: `<div data-live="/events/…">` subscribes to the server-sent events at an address. A `parts` event contains
+ * elements, which replace those with the same ids. A `look` event names ids, and these elements are fetched again.
+ * While the connection is lost, the page shows that.
  */
 import { showParts, swapFrom } from "./swapping.ts";
 

@@ -1,4 +1,4 @@
-/** Island: sends a search form shortly after the last keystroke, or after another choice. `swap` shows the answer. */
+/** Island: sends a search form shortly after the last keystroke, or after a choice changes. `swap` shows the answer. */
 
 const restMs = 150;
 const minLetters = 2;

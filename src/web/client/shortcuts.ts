@@ -1,10 +1,11 @@
 /**
  * Island: the keys of `shortcuts`. `<dialog data-shortcuts>` lists them; `<button data-opens="its id" hidden>` opens
- * it, too. People who type by voice or with a switch can turn them off there (WCAG 2.1.4). The browser remembers it.
+ * it, too. People who type by voice or with a switch can turn them off there (WCAG 2.1.4). The browser remembers their
+ * choice.
  */
 import { shortcuts } from "../shortcuts.ts";
 
-// Each page has both, and a separate file would weigh more than its content.
+// Every page has both the shortcuts and the choice of colours, and a separate file for this would outweigh its content.
 rememberColours();
 
 const remembered = "kiln-shortcuts";

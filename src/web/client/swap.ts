@@ -1,10 +1,10 @@
 /**
- * Island: forms and links with `data-swap="ids"` are fetched from their own address, and the elements with these ids replace
- * those of the page. If anything fails, the browser does what it would do without a script.
+ * Island: forms and links with `data-swap="ids"` are fetched from their own address, and the elements with these ids
+ * replace those of the page. If anything fails, the browser does what it would do without a script.
  */
 import { isSwapped, loadMorphing, swapFrom } from "./swapping.ts";
 
-// Someone is about to use the page.
+// The first focus means that someone is about to use the page.
 document.addEventListener("focusin", () => void loadMorphing().catch(() => {}), { once: true });
 
 document.addEventListener("submit", (event) => {

@@ -14,7 +14,10 @@ interface Swap {
 let running: AbortController | undefined;
 let loading: Promise<typeof Morphing> | undefined;
 
-/** This module is as large as all islands together, and most pages that could replace something are only read. */
+/**
+ * Loads this module when it is needed: it is as large as all islands together, and most pages that could replace
+ * something are only read.
+ */
 export function loadMorphing(): Promise<typeof Morphing> {
   loading ??= import("idiomorph").catch((error: unknown) => {
     loading = undefined;
@@ -79,7 +82,8 @@ interface Answer {
 export async function showAnswer(html: string, { ids, status, address, form }: Answer): Promise<boolean> {
   // An ended testdrive answers 410, and its page still shows its files.
   if ((status >= 400 && ![410, 422].includes(status)) || status === 0) return false;
-  // A redirect, such as to the sign-in page, leaves this page. A refused form belongs to this page, whatever its address is.
+  // A redirect, such as to the sign-in page, leaves this page. A refused form belongs to this page, whatever its
+  // address is.
   if (status !== 422 && new URL(address).pathname !== location.pathname) {
     location.assign(address);
     return true;

@@ -110,7 +110,10 @@ function wireButtons(): void {
   }
 }
 
-/** The machine gets every key, including Tab. These three move the focus from its screen to the buttons, and back. */
+/**
+ * The machine gets every key, including Tab. Only Ctrl+Alt+Shift moves the focus from its screen to the buttons, and
+ * back.
+ */
 function wireWayOut(): void {
   const modifiers = ["Control", "Alt", "AltGraph", "Meta", "Shift"];
   document.addEventListener(
@@ -118,7 +121,7 @@ function wireWayOut(): void {
     (event) => {
       const { key, ctrlKey, altKey, shiftKey, repeat } = event;
       if (screen !== "connected" || repeat || !modifiers.includes(key) || !ctrlKey || !altKey || !shiftKey) return;
-      // Runs before noVNC, which would send the third one to the machine.
+      // Runs before noVNC, which would send the third key to the machine.
       event.stopImmediatePropagation();
       event.preventDefault();
       if (!element("screen").contains(document.activeElement)) return console.focus();
@@ -139,7 +142,7 @@ function wireText(): void {
     panel.hidePopover();
     console.focus();
   });
-  // The page may not read it over plain HTTP.
+  // Over plain HTTP, the page may not read the clipboard.
   if (!("clipboard" in navigator && "readText" in navigator.clipboard)) return;
   paste.hidden = false;
   paste.addEventListener("click", () => void navigator.clipboard.readText().then((given) => (text.value += given)));

@@ -4,7 +4,7 @@ const keys: Readonly<Record<string, string>> = { Backspace: "\b", Tab: "\t", Ent
 // A machine without KVM reads its keyboard slowly, and loses keys when its queue of 16 is full.
 const strokeEveryMs = 15;
 
-/** Types texts one after the other, no faster than a machine reads. */
+/** Types texts one after the other, no faster than a machine can read them. */
 export class Typist {
   readonly #send: (stroke: Stroke) => void;
   readonly #waiting: Stroke[] = [];
@@ -29,8 +29,8 @@ export class Typist {
 }
 
 /**
- * Types what a touch screen's keyboard enters into a text field. A space stays in the field, because some keyboards report
- * no Backspace in an empty one.
+ * Types what a touch screen's keyboard enters into a text field. A space stays in the field, because some keyboards
+ * report no Backspace in an empty one.
  */
 export function typeFrom(field: HTMLTextAreaElement, typist: Typist): void {
   field.value = " ";

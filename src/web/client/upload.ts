@@ -1,6 +1,6 @@
 /**
- * Island: a form `data-upload="ids"` shows the progress of its upload, and accepts files that are dropped on it. The answer replaces
- * the elements with these ids. Without a script, the browser sends the form.
+ * Island: a form `data-upload="ids"` shows the progress of its upload, and accepts files that are dropped on it. The
+ * answer replaces the elements with these ids. Without a script, the browser sends the form.
  */
 import { pageHeaders, showAnswer } from "./swapping.ts";
 

@@ -19,7 +19,9 @@ interface Room {
   height: number;
 }
 
-/** A squarified treemap (Bruls, Huizing, van Wijk): areas by weight, tiles as square as possible, the heaviest first. */
+/**
+ * A squarified treemap (Bruls, Huizing, van Wijk): areas by weight, tiles as square as possible, the heaviest first.
+ */
 export function treemap<T extends { weight: number }>(
   items: readonly T[],
   size: { width: number; height: number },

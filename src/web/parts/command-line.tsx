@@ -1,7 +1,7 @@
 import { CopyButton } from "./button.tsx";
 
 interface CommandLineProps {
-  /** The service's URL, to show the sign-in as well. Without it, the lines assume that the user is signed in. */
+  /** The service's URL, if the sign-in is shown as well. Without it, the lines assume that the user is signed in. */
   baseUrl?: string;
   lines: readonly string[];
 }

@@ -58,7 +58,7 @@ export const duration = (seconds: number): string =>
 export const loginWords = ({ user, password }: { user: string; password: string }): string =>
   password === "" ? user : `${user}, password ${password}`;
 
-/** How a machine starts the image. On a PC, a disk or medium that boots by UEFI also boots by BIOS. */
+/** How a machine starts the image. On a PC, a disk or medium that boots with UEFI also boots with BIOS. */
 export function bootWords({ arch, imageType }: { arch: Arch; imageType: ImageType }, firmware: Firmware): string {
   const { product } = imageFormats[imageType];
   if (product === "network") return "the network";

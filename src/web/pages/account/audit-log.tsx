@@ -16,7 +16,7 @@ const Asked = z.object({ before: id("invalid_value").optional() });
 /** The account's audit log. `accountPages` requires the session. */
 export const auditLogPage = factory.createApp().get(path, async (c) => {
   const before = Asked.safeParse(c.req.query()).data?.before;
-  // One more shows whether there is another page.
+  // Reads one more than the page shows, to know whether there is another page.
   const found = await listAuditLog(c.var.db, { accountId: c.var.account.id, before, limit: perPage + 1 });
   const content = <AuditLog entries={found.slice(0, perPage)} hasMore={found.length > perPage} isFirst={!before} />;
   return await accountPage(c, content, { title: "What was done with your account", tab: path });

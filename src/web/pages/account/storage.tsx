@@ -37,7 +37,7 @@ async function showStorage(c: Context<WebEnv>): Promise<Response> {
   const after = placeIn(c.req.query("after"));
   const [disk, found] = await Promise.all([
     diskUseByKind({ env: c.env, db }, account),
-    // One more shows whether there is another page.
+    // Reads one more than the page shows, to know whether there is another page.
     listStoredImages(db, account.id, { after, limit: perPage + 1 }),
   ]);
   const content = (

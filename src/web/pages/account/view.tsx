@@ -123,7 +123,7 @@ const SshKeysPanel = ({ keys }: { keys: readonly string[] }) => (
   </Panel>
 );
 
-/** Not shown if the service sends no mail, unless it is on, or was refused. */
+/** Omitted if the service sends no mail, unless mail is turned on for the account or the form was refused. */
 const MailPanel = ({ account, sendsMail }: Pick<AccountViewProps, "account" | "sendsMail">) => {
   const { email, mailsAdvisories } = account;
   const isShown = useRefused(mailPath, undefined) || sendsMail || mailsAdvisories;

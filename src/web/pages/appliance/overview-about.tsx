@@ -40,7 +40,7 @@ export const About = ({ seen }: { seen: Overview }) => {
 const hasBoot = ({ look, firmware }: Overview): boolean =>
   !productOf(look.appliance.imageType).startsAlone || firmware !== undefined;
 
-/** An image that boots by BIOS only can get the boot loader for UEFI, too, and then that for Secure Boot. */
+/** An image that boots only with BIOS can also get the boot loader for UEFI, and then the one for Secure Boot. */
 const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader, signedLoader } }: { seen: Overview }) => {
   const { id, arch, imageType } = look.appliance;
   const secure = productOf(imageType).secureBoot ? signedLoader : undefined;

@@ -28,7 +28,7 @@ export interface Overview {
   since: Since | undefined;
   /** Undefined if it is unknown, because the software was not resolved. */
   firmware: Firmware | undefined;
-  /** The package that makes an image of this base system boot by UEFI, too. */
+  /** The package that makes an image of this base system boot with UEFI, too. */
   efiBootLoader: string | undefined;
   /** The package that makes an image of this base system boot with Secure Boot, too. */
   signedLoader: string | undefined;

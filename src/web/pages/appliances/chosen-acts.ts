@@ -39,7 +39,7 @@ export const chosenActs = factory
     }),
   );
 
-/** More than one page shows. */
+/** The maximum in one request, which is more than one page shows. */
 const most = 100;
 
 /** Ignores ids of appliances that are gone or belong to someone else. */
@@ -86,7 +86,7 @@ async function refusalsOf(chosen: readonly Appliance[], act: (one: Appliance) =>
   return refused;
 }
 
-/** The cookie of a result can have 4,096 bytes. */
+/** The result travels in a cookie, which holds at most 4,096 bytes. */
 const mostTold = 2_500;
 
 function resultOf(text: string, refused: readonly string[]): Result {

@@ -21,7 +21,7 @@ import { State } from "../../parts/state.tsx";
 import { pictureOf } from "../appliance/pictures.ts";
 import { applianceAt } from "../appliance/with-appliance.ts";
 
-/** With more, names of 200 random letters would make the page heavier than 35 kB. */
+/** With more rows, names of 200 random letters would make the page larger than 35 kB. */
 const perPage = 30;
 const maxShared = 100;
 

@@ -180,7 +180,7 @@ const Next = ({ glance: { appliance, running, images, errors } }: { glance: Glan
 };
 
 interface ActProps {
-  /** The address that does it once. Default: that of the form. */
+  /** An address for an action that must happen only once. The default is the form's address. */
   at?: string;
   name: string;
   value: string;

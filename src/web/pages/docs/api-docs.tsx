@@ -17,7 +17,9 @@ import { Icon } from "../../parts/icon.tsx";
 import { personOf } from "../../session.ts";
 import { page } from "../../page.tsx";
 
-/** The description of the API, as OpenAPI and as pages: a page of all calls and errors, and one for each group of calls. */
+/**
+ * The description of the API, as OpenAPI and as pages: a page of all calls and errors, and one for each group of calls.
+ */
 export const apiDocs = factory
   .createApp()
   .get("/api/openapi.json", (c) => c.json(openApiDocument(c.var.baseUrl)))

@@ -34,7 +34,7 @@ export const CallList = ({ search }: { search: string }) => {
   );
 };
 
-/** Its own id is what older links to a call name. */
+/** A call in the list. Older links to a call use this id. */
 const line = memoizedHtml(({ group, call: { name, method, path, summary } }: Listed) => (
   <li id={name}>
     <a href={`${docsOf(group)}#${name}`}>

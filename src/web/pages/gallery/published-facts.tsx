@@ -55,7 +55,7 @@ const Proof = ({ of: { endedAt, createdAt, loginSeconds } }: { of: CheckRun }) =
   </>
 );
 
-/** Says it once if all images boot alike. */
+/** How the images boot, stated only once if all boot the same way. */
 function bootWordsOf(arch: Arch, images: readonly Build[]): string {
   const ways = Map.groupBy(images, ({ imageType, ...image }) => bootWords({ arch, imageType }, firmwareOfBuild(image)));
   if (ways.size <= 1) return [...ways.keys()].join("");
@@ -96,7 +96,7 @@ const Website = ({ address }: { address: string }) =>
 
 const shownPackages = 5;
 
-/** The largest packages, those that were selected last, because those are rarely the template's, and all. */
+/** The largest packages, the most recently selected ones (which rarely come from the template), and all of them. */
 export const Software = ({ publication: { software } }: { publication: Publication }) => {
   const packages = software.installed.filter(({ kind }) => kind === "package");
   return (
@@ -123,7 +123,7 @@ export const Software = ({ publication: { software } }: { publication: Publicati
   );
 };
 
-/** Nothing if the sizes are unknown. */
+/** Omitted if the sizes are unknown. */
 const Largest = ({ of: packages }: { of: readonly PublishedItem[] }) => {
   const weighed = packages.flatMap(({ name, bytes }) => (bytes === undefined ? [] : [{ name, weight: bytes }]));
   const shown = weighed.toSorted((left, right) => right.weight - left.weight).slice(0, shownPackages);

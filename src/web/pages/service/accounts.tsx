@@ -109,7 +109,7 @@ async function getAccount(c: Context<WebEnv>): Promise<Account> {
 
 async function showAccounts(c: Context<WebEnv>, fresh?: NewAccount): Promise<Response> {
   const after = /^\d{1,15}$/.exec(c.req.query("after") ?? "")?.[0] ?? 0;
-  // One more shows whether there is another page.
+  // Reads one more than the page shows, to know whether there is another page.
   const found = await pageOfAccounts(c.var.db, { after: Number(after), limit: perPage + 1 });
   const accounts = found.slice(0, perPage).map((each) => ({ ...each, quota: quotaGbOf(c.env, each) }));
   const content = <AccountsView accounts={accounts} hasMore={found.length > perPage} fresh={fresh} />;

@@ -14,7 +14,7 @@ import type { Builds } from "./shown-builds.ts";
 /** How many advisories the page lists. A kernel alone can have a thousand. */
 const maxShown = 200;
 
-/** The security advisories of an image. Nothing if no feed has its base system. */
+/** The security advisories of an image. Omitted if no feed covers its base system. */
 export const Advisories = ({ build, seen }: { build: Build; seen: Builds }) => {
   const { applianceId, advisories: found, updates } = seen;
   const isRefused = useVexRefused(applianceId, build);

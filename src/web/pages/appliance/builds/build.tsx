@@ -55,7 +55,9 @@ const NewBuilds = z.object({
   again: z.string().optional(),
 });
 
-/** The page on which builds are started, watched and fetched. The head of each page of an appliance starts them, too. */
+/**
+ * The page on which builds are started, watched and fetched. The head of each page of an appliance starts them, too.
+ */
 export const buildPage = factory
   .createApp()
   .use(`${applianceRoute}/build`, ...withOwnAppliance)
@@ -63,7 +65,7 @@ export const buildPage = factory
   .use(`${applianceRoute}/live`, ...withOwnAppliance)
   .use(`${oneBuild}/*`, ...withOwnAppliance)
   .get(`${applianceRoute}/build`, (c) => showBuilds(c))
-  // The page of a refused form has this address.
+  // A refused form is shown at this address, so reloading that page opens it.
   .get(`${applianceRoute}/builds`, (c) => c.redirect(applianceAt(c.var.appliance.id, "build"), 303))
   .get(`${applianceRoute}/live`, (c) => liveOf(c))
   .post(`${applianceRoute}/builds`, (c) => {

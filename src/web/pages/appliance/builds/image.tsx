@@ -194,7 +194,7 @@ export const DeleteBuild = ({ build, seen }: ImageProps) => (
   </Confirm>
 );
 
-/** The services that start when the image boots, and their packages. Nothing if they are unknown. */
+/** The services that start when the image boots, and their packages. Omitted if they are unknown. */
 const Services = ({ build, seen: { updates, services } }: { build: Build; seen: Builds }) => {
   if (updates?.build.id !== build.id || services.length === 0) return null;
   const count = services.reduce((sum, { units }) => sum + units.length, 0);

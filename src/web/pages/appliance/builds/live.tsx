@@ -61,7 +61,7 @@ async function* eventsOf(
     if (news.type !== "progress" || !isGoingOn(news.progress)) continue;
     const { id, applianceId, version, imageType } = build;
     shown.set(id, { id, applianceId, version, imageType, ...news.progress });
-    // At first, the progress of the others is not known yet.
+    // Until every build has sent its progress, the elements would lack the others.
     if (shown.size === unended.size) yield eventText("parts", await partsOf(c, [...shown.values()]));
   }
   if (unended.size === 0) yield endEvent;

@@ -15,8 +15,8 @@ import type { Builds } from "./shown-builds.ts";
 import { nameOf } from "./names.ts";
 
 /**
- * The updates of the image that the address names, or of the newest one. Undefined if there is no image, or if they must
- * be compared and the account reads too much at the moment: the rest of the page is useful without them.
+ * The updates of the image that the address names, or of the newest one. Undefined if there is no image, or if they
+ * must be compared and the account reads too much at the moment: the rest of the page is useful without them.
  */
 export async function shownUpdates(c: Context<WebEnv>, images: readonly Build[]): Promise<BuildUpdates | undefined> {
   const asked = Number(c.req.query("updates") ?? c.req.param("build"));
@@ -104,7 +104,7 @@ export const Updates = ({ build, seen }: UpdatesProps) => {
   );
 };
 
-/** The last automatic build of the appliance by Kiln, and what came of it. */
+/** The last automatic build of the appliance by Kiln, and its result. */
 const LastAutomaticBuild = ({
   build: { state, message, at },
 }: {

@@ -171,7 +171,7 @@ export const autostarts: ListOf = {
 const checkFields = ["command", "exit", "text", "port", "path", "status", "megabytes", "seconds"] as const;
 type CheckField = (typeof checkFields)[number];
 
-/** Its fields are texts. The form hides those that its kind does not use, but sends them. */
+/** Reads a check from the texts of its form. The form hides the fields that its kind does not use, but sends them. */
 function checkIn(entry: Entry) {
   const kind = checkKinds.find((one) => one === entry["kind"]) ?? "login";
   const given = usedBy(kind).flatMap((field) => {
@@ -189,7 +189,7 @@ const isCheckText = (field: CheckField): boolean => field === "command" || field
 const numberIn = (text: string | undefined): number | undefined =>
   text === undefined || text === "" ? undefined : Number(text);
 
-/** A number that its kind does not use is 0. */
+/** Shows no 0, because that stands for a number that the kind of check does not use. */
 const shownField = (value: string | number): string => (value === 0 ? "" : String(value));
 
 export const checks: ListOf = {

@@ -91,7 +91,7 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
   const warn = () => sharingWarnings(services, appliance, chosen, { images, files, template: look.rows.template });
   const [draft, warnings, shown] = await Promise.all([
     chosen === undefined ? "" : rated("reads", () => draftOf(c, chosen)),
-    // Without an image, nothing that takes long is read.
+    // Without images, the warnings need no expensive reads.
     images.length === 0 ? warn() : rated("differences", warn),
     withImages(db, appliance.id, channels),
   ]);
