@@ -7,8 +7,8 @@ export const isLacking = ({ lacking = {}, noDeb, noLvm, noEfi, noFileSystem, tes
   !testdrives;
 
 /**
- * The abilities after a new examination, which only adds to them: a probe that fails on a busy host does not mean that
- * a program has gone.
+ * The abilities after a new examination, which only adds abilities: a probe that fails on a busy host does not mean
+ * that a program is gone.
  */
 export function withNewlyFound(before: Capabilities, found: Capabilities): Capabilities {
   const { lacking, noDeb, noLvm, noEfi, noFileSystem, ...rest } = found;

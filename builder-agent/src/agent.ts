@@ -30,15 +30,15 @@ export interface AgentParts {
   packageCache?: PackageCache | undefined;
   prepared?: PreparedCaches | undefined;
   log: Log;
-  /** The time from the start to a new examination of the host, if something is missing. It doubles each time. */
+  /** The delay before the host is examined again if something is missing. It doubles each time. */
   examineAfterMs?: number;
   /** Once aborted, the agent takes no new work, and ends when its running work has ended. */
   draining?: AbortSignal;
 }
 
 /**
- * Pulls the queue, claims and runs work until `signal` is aborted, which returns all running work immediately. A message or a
- * notice is only a hint: the answer to the claim has the work.
+ * Pulls from the queue, and claims and runs work, until `signal` is aborted. Then it gives back all running work
+ * immediately. A message or a notice is only a hint: the work is in the answer to the claim.
  */
 export async function runAgent(parts: AgentParts, signal: AbortSignal): Promise<void> {
   const waker = newWaker();
@@ -93,7 +93,7 @@ class Work {
   readonly #again: { everyMs: number; at: number };
   readonly #signal: AbortSignal;
   readonly #onEnd: (kind: Kind) => void;
-  /** Its event "change" means that the report has other free slots, or other abilities. */
+  /** Emits "change" when the report has other free slots, or other abilities. */
   readonly changes = new EventTarget();
   isConnected = false;
   readonly #unasked = new Unasked();
@@ -119,7 +119,7 @@ class Work {
     this.#snapshots = new Snapshots({ ...parts, signal });
   }
 
-  /** Pulls once and claims for each message, and without one for the kinds of work that are `woken`. Returns whether there was work. */
+  /** Pulls once, and claims for each message and each other `woken` kind of work. Returns whether there was work. */
   async look({ woken }: { woken: ReadonlySet<Kind> }): Promise<boolean> {
     const before = JSON.stringify(this.#can);
     try {
@@ -144,7 +144,7 @@ class Work {
       if (answer === "claimed" && message.job) claimed.add(message.job.kind);
     }
     await queue.acknowledge(done, later, this.#signal);
-    // After work has ended, or if there was no room, the messages of waiting work may be gone.
+    // After work has ended, or when there was no room before, the messages of waiting work may have expired.
     const isDue =
       hasOtherAbilities || (await this.#room.isBack(this.#builds.size)) || this.#unasked.isDue(this.isConnected);
     const asked = messages.map((each) => each.job?.kind);
@@ -175,7 +175,7 @@ class Work {
     await this.#snapshots.settled();
   }
 
-  /** The report on the socket by which the Worker chooses the agent that it wakes. */
+  /** The report that is sent on the socket, by which the Worker chooses the agent to wake. */
   async report(): Promise<AgentReport> {
     const host = await hostReport(this.#parts.config);
     return { ...host, free: { builds: this.#free("build"), testdrives: this.#free("testdrive") }, can: this.#can };
@@ -210,7 +210,9 @@ class Work {
     return true;
   }
 
-  /** Something missing may exist now, or its probe may have been killed. The next claim reports it to the Worker. */
+  /**
+   * Checks again for what was missing: it may exist now, or its probe may have been killed. The next claim reports it.
+   */
   async #findWhatWasMissing(): Promise<boolean> {
     const { examine, log } = this.#parts;
     if (!isLacking(this.#capabilities) || Date.now() < this.#again.at) return false;

@@ -167,7 +167,7 @@ export class GuestChecks implements Disposable {
     return results;
   }
 
-  /** The end of the console of all boots, the last one at its end. */
+  /** The end of the console output of all boots, with the last boot at its end. */
   #consoleEnd(): string {
     return this.#boots
       .map(({ console }) => console.end)

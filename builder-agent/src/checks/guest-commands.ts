@@ -8,12 +8,12 @@ export interface CommandEnd {
 
 /** The number of a command, its exit code, and its output in base64. */
 const answer = /^(\d+) (\d{1,3}) ([A-Za-z0-9+/=]*)$/;
-/** Longer than every answer. */
+/** Longer than any answer. */
 const longestLine = 8 * 1024;
 
 /**
- * Runs commands in a machine by the program that its image has for checks (src/lib/kiwi/check-commands.ts). A machine
- * that writes anything but answers is not heard any more.
+ * Runs commands in a machine through the program that its image has for checks (src/lib/kiwi/check-commands.ts). If a
+ * machine writes anything but answers, its connection is closed.
  */
 export class GuestCommands implements Disposable {
   readonly #socket: Socket;

@@ -10,7 +10,7 @@ const loginPrompt = /(?:^|\n)(?!Last login)[^\n]*\blogin: ?(?:\n|$|[^\n]*\(autom
 const unitLine = /\[ *(OK|FAILED) *\] ([^\n]+)\n/g;
 const maxFailedUnits = 20;
 
-/** The output of a guest's serial console as plain text, and which texts were in it. */
+/** The output of a guest's serial console as plain text, and the expected texts that have appeared in it. */
 export class GuestConsole implements Disposable {
   readonly #decoder = new TextDecoder();
   readonly #timer = setInterval(() => this.#search(), pauseMs);
@@ -23,7 +23,7 @@ export class GuestConsole implements Disposable {
   #raw = "";
   #text = "";
 
-  /** @param onLogin called once, when a login prompt has come */
+  /** @param onLogin called once, when a login prompt appears */
   constructor({ texts, onLogin }: { texts: readonly string[]; onLogin: () => void }) {
     this.#wanted = new Set(texts);
     this.#onLogin = onLogin;
@@ -35,7 +35,7 @@ export class GuestConsole implements Disposable {
     if (this.#raw.length > chunkLength) this.#search();
   };
 
-  /** Whether this text, one of `texts`, has come. */
+  /** Whether this text, one of `texts`, has appeared. */
   hasShown(text: string): boolean {
     this.#search();
     return this.#shown.has(text);
@@ -92,7 +92,7 @@ export class GuestConsole implements Disposable {
   }
 }
 
-/** An incomplete control sequence waits for its rest. */
+/** Splits off an incomplete control sequence at the end, to wait for the rest of it. */
 function withoutCut(raw: string): [whole: string, rest: string] {
   const start = raw.lastIndexOf("\u001b");
   const isCut = start >= 0 && raw.length - start < 64 && !sequence.test(raw.slice(start));

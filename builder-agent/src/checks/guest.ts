@@ -43,7 +43,7 @@ export const failed = ({ isOff }: Guest, seen: string): Seen => ({
   seen: `${isOff ? `${off} ` : ""}${seen}`.slice(0, maxSeen),
 });
 
-/** If a machine has not booted, the lack of an effect proves nothing. */
+/** The result of a check that looks for the lack of an effect, which proves nothing if the machine has not booted. */
 export const ifBooted = ({ loginAt }: Guest, seen: string): Seen =>
   loginAt === undefined
     ? notRun("The machine did not reach its login prompt, so this could not be checked.")

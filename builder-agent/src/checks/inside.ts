@@ -18,11 +18,13 @@ export const insideWays: Readonly<Record<InsideKind, Way>> = {
   },
 };
 
-/** How long to wait before a command that has not ended as it should runs again, and for a command of our own. */
+/**
+ * The pause before a command that has not ended as expected runs again, and the time limit for a command of our own.
+ */
 const pauseSeconds = 2;
 const answerSeconds = 60;
 
-/** Repeats the command until it ends as it should. The last one may still run when the time is over. */
+/** Repeats the command until it ends as expected. The last one may still be running when the time is over. */
 async function lookAtCommand(check: Check, guest: Guest): Promise<Seen> {
   let last: string | undefined;
   let isRunning = false;
@@ -54,7 +56,7 @@ function faultOf({ exit: wanted, text }: Check, { exit, output }: CommandEnd): s
 
 interface Use {
   command: string;
-  /** Undefined if the output does not say it. */
+  /** Undefined if the output does not contain the number. */
   kbOf: (output: string) => number | undefined;
 }
 
@@ -92,7 +94,7 @@ function usedDisk(output: string): number | undefined {
 /** Quotes a text as one word for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Nothing in the machine runs commands. */
+/** The result if no program in the machine runs commands. */
 const noProgram = (guest: Guest): Seen =>
   guest.loginAt === undefined || guest.isOff
     ? failed(guest, `No command could be run. ${endOf(guest)}`)

@@ -81,7 +81,7 @@ const accepted = "The machine accepted a connection.";
 const refused = "The machine refused the connection.";
 const noAnswer = "The machine did not answer.";
 
-/** A machine that has just ended does not answer, either. */
+/** The state of a port. A machine that has just ended also does not answer. */
 const portOf = ({ qemu, slowness }: Guest, port: number): Promise<PortState> =>
   tryPort({ qemu, port }, connectMs * slowness).catch(() => "silent");
 

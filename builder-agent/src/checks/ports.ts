@@ -7,7 +7,7 @@ import { guestAddress } from "../contract.ts";
 import { hasAccepted } from "../testdrive/guest-network.ts";
 import type { Endpoint, Qemu } from "../testdrive/qemu.ts";
 
-/** How a guest answered a connection. `silent`: it did not answer. */
+/** The guest's reaction to a connection. `silent` means that it did not react. */
 export type PortState = "open" | "refused" | "silent";
 
 const askEveryMs = 50;

@@ -30,8 +30,8 @@ export const staysOn =
 const ctrlAltDelete = ["ctrl", "alt", "delete"].map((data) => ({ type: "qcode", data }));
 
 /**
- * Linux restarts on Ctrl+Alt+Delete, unless a desktop takes the keys: then the power button is pressed. QEMU ends instead
- * of a restart, so that the output of two boots is not mixed.
+ * Linux restarts on Ctrl+Alt+Delete, unless a desktop handles the keys: then the power button is pressed. Instead of
+ * restarting, QEMU ends, so that the output of two boots is not mixed.
  */
 async function askToRestart({ qemu, guest }: Ending): Promise<boolean> {
   const hasEnded = (seconds: number) => within(guest, seconds, () => guest.isOff);

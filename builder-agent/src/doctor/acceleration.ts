@@ -32,7 +32,9 @@ export async function judgeAccel(config: Pick<Config, "accel" | "stateDir">): Pr
   return await verdict;
 }
 
-/** Checked once per process and state directory, because sessions start at the same time and the answer does not change. */
+/**
+ * Checked once per process and state directory, because sessions start at the same time and the answer does not change.
+ */
 const known = new Map<string, Promise<AccelVerdict>>();
 
 /** Exported for its test. The result of `boot` is stored, because it takes seconds if no kernel boots. */

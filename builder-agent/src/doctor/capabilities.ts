@@ -16,8 +16,9 @@ import { checkVolumes } from "./volumes.ts";
 export type DoctorConfig = HostConfig;
 
 /**
- * Examines this host. Returns what it can do, for the Worker, and all findings, for the operator. Fast enough for each start of the
- * agent: the slow checks, whether KVM and guests boot a kernel, run once per kernel, QEMU and processor.
+ * Examines this host. Returns its abilities, for the Worker, and all findings, for the operator. It is fast enough for
+ * each start of the agent: the slow checks, whether KVM and guests boot a kernel, run once per kernel, QEMU and
+ * processor.
  */
 export async function getCapabilities(config: DoctorConfig): Promise<{ capabilities: Capabilities; report: Check[] }> {
   await mkdir(config.stateDir, { recursive: true, mode: 0o700 });

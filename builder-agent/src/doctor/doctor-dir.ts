@@ -11,7 +11,7 @@ export async function scratchDir(stateDir: string): Promise<{ path: string } & A
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** The result of a slow check, stored so that it is not repeated at each start of the agent. */
+/** Stores the result of a slow check, so that it is not repeated at each start of the agent. */
 export interface VerdictStore<T> {
   /** Undefined if there is no result, or if it is for another key. */
   find(key: string): Promise<T | undefined>;

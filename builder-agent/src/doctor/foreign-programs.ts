@@ -7,7 +7,7 @@ import { scratchDir } from "./doctor-dir.ts";
 const name = "32-bit programs";
 const nameOfArm = "arm64 programs";
 
-/** A build for i586 runs the image's own programs, which not every 64-bit kernel can. */
+/** A build for i586 runs the image's own programs. Not every 64-bit kernel can run them. */
 export async function check32BitPrograms(stateDir: string): Promise<Check> {
   await using dir = await scratchDir(stateDir);
   const file = join(dir.path, "program");
@@ -16,7 +16,7 @@ export async function check32BitPrograms(stateDir: string): Promise<Check> {
   return missing(name, "this kernel does not run them", ["i586"], "use a kernel with CONFIG_IA32_EMULATION");
 }
 
-/** A build for another processor emulates the image's own programs: the kernel starts them by an interpreter. */
+/** A build for another processor emulates the image's own programs: the kernel starts them through an interpreter. */
 export async function checkArmPrograms(stateDir: string): Promise<Check> {
   await using dir = await scratchDir(stateDir);
   const file = join(dir.path, "program");

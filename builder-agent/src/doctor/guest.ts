@@ -14,7 +14,7 @@ import { judge32BitProgramsInGuests, smallestProgram } from "./foreign-programs.
 import { scratchDir, verdictStore } from "./doctor-dir.ts";
 import { judgeVolumesInGuests } from "./volumes.ts";
 
-/** `root` is what the guest is made of. Without it, the guest is made of this host's packages. */
+/** `root` is the builder root that the guest is made from. Without it, the guest is made from this host's packages. */
 type GuestConfig = Pick<Config, "accel" | "stateDir"> & { root?: StoredRoot | undefined };
 
 /** How the checks examine this host. Tests replace it. */

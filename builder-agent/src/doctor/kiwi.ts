@@ -31,7 +31,7 @@ export function checkKiwiVersion(version: string | undefined): Check {
     : missing(name, `${version} is older than ${oldestKiwi.join(".")}`, ["builds"], fix);
 }
 
-/** Checks rpm as builds see it. With wrong macros, an image's package database would be in a home directory. */
+/** Checks rpm as builds see it. With the wrong macros, an image's package database would be in a home directory. */
 export async function checkRpmMacros(stateDir: string): Promise<Check> {
   const name = "rpm macros";
   await using dir = await scratchDir(stateDir);

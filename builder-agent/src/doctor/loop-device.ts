@@ -6,8 +6,8 @@ import { answerLimitMs, degraded, fine, missing, type Check } from "./check.ts";
 import { scratchDir } from "./doctor-dir.ts";
 
 /**
- * The steps of KIWI with the partition of a disk image, in the same order. `partx` is our shim. The trap undoes
- * everything, also after an error. $1: scratch directory, $2: shims. It runs in its own mount namespace.
+ * The operations that KIWI performs on the partition of a disk image, in the same order. `partx` is our shim. The trap
+ * undoes everything, even after an error. $1: scratch directory, $2: shims. It runs in its own mount namespace.
  */
 const roundTrip = `
 set -eu

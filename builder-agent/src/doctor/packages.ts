@@ -39,7 +39,10 @@ export async function checkTool(tool: Tool, distribution: Distribution): Promise
   return missing(tool.tool, tool.why, tool.for.filter(isAbility), `${installers[distribution]} ${tool[distribution]}`);
 }
 
-/** The first of its paths that exists. Without paths, the program in PATH or in the system's directories, which PATH may lack. */
+/**
+ * The first of its paths that exists. Without paths, the program in PATH or in the system's directories, which PATH may
+ * lack.
+ */
 export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): Promise<string | undefined> {
   if (!paths)
     return await findProgram(tool, `${process.env["PATH"] ?? ""}:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin`);

@@ -14,8 +14,8 @@ interface ProbeLimits {
 }
 
 /**
- * A kernel that boots needs less than 0.2 s of a processor. Where KVM does not work, QEMU often uses a whole processor until
- * it is killed.
+ * A kernel that boots needs less than 0.2 s of a processor. Where KVM does not work, QEMU often uses a whole processor
+ * until it is killed.
  */
 const usualLimits: Record<Accel, ProbeLimits> = {
   kvm: { processorSeconds: 2, seconds: 20 },
@@ -24,7 +24,7 @@ const usualLimits: Record<Accel, ProbeLimits> = {
 
 export type ProbeResult = { booted: true; ms: number } | { booted: false; why: string };
 
-/** Boots the probe kernel with that accelerator. If only QEMU and its firmware start, that proves nothing. */
+/** Boots the probe kernel with that accelerator. It proves nothing if only QEMU and its firmware start. */
 export async function bootProbe(
   accel: Accel,
   stateDir: string,

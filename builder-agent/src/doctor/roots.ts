@@ -14,7 +14,7 @@ import { checkTool, getDistribution, type Tool } from "./packages.ts";
 import packages from "./packages.json" with { type: "json" };
 import { scratchDir, verdictStore } from "./doctor-dir.ts";
 
-/** A builder root, and the checks of the tools that it has in place of this host's. */
+/** A builder root, and the checks of its tools, which are used instead of this host's. */
 export interface CheckedRoot {
   root: StoredRoot;
   report: Check[];
