@@ -13,7 +13,10 @@ export interface RootSources {
   missing: string[];
 }
 
-/** The installed packages of which this host's builder root is made. If a version changes, the root must be made again. */
+/**
+ * The installed packages from which this host's builder root is made. If a version changes, the root must be made
+ * again.
+ */
 export function rootSources(): RootSources {
   const { packages, missing } = closureOf(wantedPackages, installedPackages());
   return { packages, missing: missing.filter((name) => neededPackages.includes(name)) };

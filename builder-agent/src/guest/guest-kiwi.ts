@@ -13,14 +13,14 @@ import { runGuest } from "./run-guest.ts";
 import { openGuestSystem } from "./system.ts";
 import { HostileTar } from "./tar.ts";
 
-/** What a build's guest may use, and as which user it runs. */
+/** The resources of a build's guest, and the user that it runs as. */
 export interface GuestKiwi {
   stateDir: string;
-  /** The guest's system. Without it, the guest is made of this host's packages. */
+  /** The guest's system. Without it, the guest is made from this host's packages. */
   builderRoot?: StoredRoot | undefined;
   accel: Accel;
   memoryMb: number;
-  /** The most that a build may write, and also the size of its result disk. */
+  /** The maximum that a build may write, which is also the size of its result disk. */
   diskBytes: number;
   user: number;
   groups: readonly number[];
@@ -70,7 +70,10 @@ function blamed(error: unknown): never {
 
 type SaidOf = Pick<KiwiJob, "onLine" | "onPhase" | "share">;
 
-/** Collects what a guest reports. Reports may be false, so a success also needs the files of a success. Exported for its test. */
+/**
+ * Collects the reports of a guest. They may be false, so a success also requires the files of a success. Exported for
+ * its test.
+ */
 export class Said {
   readonly #job: SaidOf;
   readonly #codes = new Map<string, string>();

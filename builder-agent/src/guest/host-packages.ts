@@ -35,7 +35,9 @@ export function installedPackages(status = readFileSync(`${dpkgDir}/status`, "ut
   return found;
 }
 
-/** The named packages, all essential ones, and everything that they depend on. `missing`: names that are not installed. */
+/**
+ * The named packages, all essential ones, and everything that they depend on. `missing`: names that are not installed.
+ */
 export function closureOf(
   wanted: readonly string[],
   installed: ReadonlyMap<string, HostPackage>,

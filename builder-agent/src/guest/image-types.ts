@@ -5,7 +5,7 @@ import type { ImageType } from "../contract.ts";
 import { BuildFailure } from "../run/failure.ts";
 import { sentenceOf } from "../log.ts";
 
-/** The bytes by which a file is recognised. */
+/** The bytes by which a file is recognised as a valid part of an image. */
 interface Mark {
   position: number;
   /** The accepted bytes, as hex. */
@@ -28,7 +28,9 @@ const initial: Mark = {
 /** rpm's list of an image has about two hundred bytes per package. The agent and the Worker read it as a whole. */
 const maxListBytes = 4 * 1024 * 1024;
 
-/** Refuses a result that KIWI would not leave for that type: a guest may report success and call anything an image. */
+/**
+ * Refuses a result that KIWI would not produce for that type: a guest may report success and call anything an image.
+ */
 export async function checkImages(target: string, imageType: ImageType): Promise<void> {
   const { product, packages } = await getParts(target, imageType).catch((error: unknown) => {
     throw failed(`The build of ${imageType} ended without its files: ${sentenceOf(error)}.`);
@@ -43,7 +45,7 @@ export async function checkImages(target: string, imageType: ImageType): Promise
 
 const marks = { raw: disk, iso: medium, tar: archive } as const;
 
-/** The files of a result that are used. The disk next to its medium is not. */
+/** The files of a result that are used. The disk next to its medium is not used. */
 function marksOf(product: Product): [path: string, mark: Mark][] {
   if (product.format !== "net") return [[product.image, marks[product.format]]];
   return [

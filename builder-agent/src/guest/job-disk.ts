@@ -34,7 +34,7 @@ const environment = [
   ...Object.entries(forDebian).map(([name, value]) => `${name}=${value}`),
 ];
 
-/** The archive of a prepared root that the guest gets, and the one that it makes. */
+/** The archive of a prepared root that the guest gets, and the one that it creates. */
 const archiveIn = "/job/prepared.tar.zst";
 const archiveOut = "/build/kept/prepared.tar.zst";
 
@@ -46,7 +46,7 @@ export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "key
     ([name, value]) => `${name}=${value}`,
   );
   const clean = ["env", "-i", ...environment, ...reproducible];
-  // Its standard input has already ended, so it does not wait.
+  // A preloaded program waits for the end of its standard input. In the guest, that has ended already.
   const [program = "", ...loaded] = preloadedInDebian(shimsInside);
   const kiwi = (args: string[]) => [...clean, ...asMachine(appliance.arch, program, [...loaded, ...args]).flat()];
   const create = kiwi(createArguments(insideGuest, imageType));
@@ -83,7 +83,10 @@ export async function makeJobDisk(job: KiwiJob): Promise<string> {
   return disk;
 }
 
-/** Packs files and directories into the root of a squashfs, without compression, because packages are already compressed. */
+/**
+ * Packs files and directories into the root of a squashfs, without compression, because packages are already
+ * compressed.
+ */
 export async function packDisk(sources: string[], disk: string, signal: AbortSignal): Promise<void> {
   const asTheyAre = ["-noI", "-noD", "-noF", "-noX", "-all-root", "-no-xattrs", "-no-progress", "-quiet"];
   await outputOf("mksquashfs", [...sources, disk, ...asTheyAre], signal);

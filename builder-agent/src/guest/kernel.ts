@@ -95,7 +95,9 @@ async function copyModules(from: string, to: string, { version, names }: Modules
   await tool("depmod", ["--basedir", to, version]);
 }
 
-/** Finds the files of modules and of their dependencies in `modules.dep` (FILE: DEPENDENCIES). Exported for its test. */
+/**
+ * Finds the files of modules and of their dependencies in `modules.dep` (FILE: DEPENDENCIES). Exported for its test.
+ */
 export function moduleFiles(dependencies: string, names: readonly string[]): string[] {
   const wanted = new Set(names.map(plain));
   const lines = dependencies.split("\n").map((line) => line.split(/:? /).map((word) => word.replace(/:$/, "")));

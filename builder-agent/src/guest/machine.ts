@@ -1,7 +1,7 @@
 import { sandbox, type Accel } from "../sandbox.ts";
 import { qemuProgram } from "../testdrive/session-sandbox.ts";
 
-/** What one guest may use. It gets its disks from this host as open files, which QEMU's own user could not open. */
+/** The resources of one guest. It gets its disks from this host as open files, which QEMU's own user could not open. */
 export interface GuestMachine {
   accel: Accel;
   memoryMb: number;
@@ -56,7 +56,7 @@ const limits = ({ memoryMb, diskBytes }: GuestMachine): string[] => [
 
 /** Exported for its test. */
 export function qemuArguments({ accel, memoryMb, cpus }: GuestMachine): string[] {
-  // On a busy host an emulated timer may be late: the kernel would take it for a broken one, and panic.
+  // On a busy host an emulated timer may be late. The kernel would consider it broken, and panic.
   const clocks = ["tsc=reliable", "no_timer_check"];
   const kernelWords = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "random.trust_cpu=on", ...clocks];
   return [
@@ -84,7 +84,10 @@ const inherited = (name: Inherited) => `/proc/self/fd/${descriptors[name]}`;
 
 const socket = (name: Inherited): string[] => ["-chardev", `socket,id=${name},fd=${descriptors[name]}`];
 
-/** A guest finds its disks by their serial numbers. The format is always raw, so that no guest can choose how its disk is read. */
+/**
+ * A guest finds its disks by their serial numbers. The format is always raw, so that no guest can choose how its disk
+ * is read.
+ */
 function disk(name: Inherited, access?: "read-only"): string[] {
   const set = `/dev/fdset/${descriptors[name]}`;
   const how = access === "read-only" ? "readonly=on" : "discard=unmap,auto-read-only=off";

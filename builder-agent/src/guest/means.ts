@@ -54,7 +54,7 @@ async function whyNotEnclosed(): Promise<string> {
 
 const smallest = { accel: "tcg", memoryMb: 256, cpus: 1, diskBytes: 1024 * 1024 } as const;
 
-/** What the guest of one build may use, until it is disposed of. */
+/** The resources of the guest of one build, until this is disposed of. */
 export async function guestOfBuild(
   config: Config,
   { buildId, input: { builderNeeds = {} } }: Pick<BuildClaim, "buildId" | "input">,

@@ -5,7 +5,7 @@ import { openLines } from "../lines.ts";
 /** One of the outputs of a guest. */
 export type Pipe = ChildProcess["stdio"][number] | undefined;
 
-/** The lines of a pipe. It is read to its end, but bytes after `maxBytes` are dropped. */
+/** Reads the lines of a pipe. It reads to the end, but drops bytes after `maxBytes`. */
 export async function eachLine(from: Pipe, maxBytes: number, onLine: (line: string) => void) {
   const lines = openLines(onLine);
   let left = maxBytes;

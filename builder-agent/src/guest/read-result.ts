@@ -27,8 +27,8 @@ export interface ResultReading {
 }
 
 /**
- * Reads KIWI's files and the tree of the image from a result disk, which is untrusted. Only names that look like KIWI's files
- * become paths on this host.
+ * Reads KIWI's files and the tree of the image from a result disk, which is untrusted. Only names that look like KIWI's
+ * files become paths on this host.
  */
 export async function readGuestResult(reading: ResultReading): Promise<RootTree> {
   const { dir, target, prepared, user } = reading;

@@ -13,9 +13,9 @@ const generated = new Set(
 );
 
 /**
- * Absolute paths of the host's files for the builder root: the unchanged files of these packages, and what their installation made
- * (links of update-alternatives, Python's byte code, the linker's cache). A changed configuration file is omitted, because it could
- * contain a password.
+ * Absolute paths of the host's files for the builder root: the unchanged files of these packages, and what their
+ * installation made (links of update-alternatives, Python's byte code, the linker's cache). A changed configuration
+ * file is omitted, because it could contain a password.
  */
 export function rootFiles(packages: readonly HostPackage[]): string[] {
   const real = realPaths();
@@ -39,7 +39,10 @@ function filesOf({ name, architecture }: HostPackage): string[] {
   return list === undefined ? [] : readFileSync(list, "utf8").split("\n").filter(Boolean);
 }
 
-/** Files, links and empty directories. Other directories exist because of their contents. */
+/**
+ * Whether a path belongs in the root: files, links and empty directories do. Other directories exist because of their
+ * contents.
+ */
 function belongsIn(realPath: string, md5: string | undefined): boolean {
   const stat = statOf(realPath);
   if (stat === undefined) return false;
@@ -59,7 +62,9 @@ function realPaths(): (path: string) => string | undefined {
   };
 }
 
-/** Without byte code, every start of a Python program compiles it first, which takes seconds on an emulated processor. */
+/**
+ * Without byte code, every start of a Python program compiles it first, which takes seconds on an emulated processor.
+ */
 function byteCodeOf(files: ReadonlySet<string>): string[] {
   const dirs = new Set([...files].filter((path) => path.endsWith(".py")).map((path) => dirname(path)));
   return [...dirs].flatMap((dir) => {

@@ -10,7 +10,10 @@ export async function writeMountPoints(tree: string): Promise<void> {
   for (const dir of ["tmp", "var/tmp"]) await chmod(join(tree, dir), 0o1777);
 }
 
-/** Writes what Debian's installer makes. @param from the root with Debian's lists of accounts: this host, or the tree itself */
+/**
+ * Writes what Debian's installer makes. @param from the root with Debian's lists of accounts: this host, or the tree
+ * itself
+ */
 export async function writeSettings(tree: string, from: string): Promise<void> {
   await linkIfAbsent("/run", join(tree, "var/run"));
   await linkIfAbsent("/run/lock", join(tree, "var/lock"));

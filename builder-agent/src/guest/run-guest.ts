@@ -27,7 +27,10 @@ const maxStatusBytes = 16 * 1024;
 /** The longest time from QEMU's start to the guest's first line. With TCG on a busy host, 15 s were measured. */
 const bootLimitMs = 180_000;
 
-/** Runs a job in its own guest until the guest powers off. Aborting kills it immediately. Do not trust its output. */
+/**
+ * Runs a job in its own guest until the guest powers off. Aborting kills the guest immediately. Its output must not be
+ * trusted.
+ */
 export async function runGuest(run: GuestRun): Promise<void> {
   await runMachine(guestCommand(run.machine), run);
 }
@@ -65,8 +68,8 @@ export async function runMachine(
 }
 
 /**
- * Starts the machine and listens at the same time: when a program ends, Node discards its unread output, and reports the end only
- * once.
+ * Starts the machine and listens at the same time: when a program ends, Node discards its unread output, and reports
+ * the end only once.
  */
 async function begin(
   command: ReturnType<typeof guestCommand>,

@@ -18,7 +18,10 @@ export interface GuestSystem {
   key: string;
 }
 
-/** Increase it if the code that makes the files changes. Changes of packages and scripts are in the key already. */
+/**
+ * Increase this number if the code that makes the files changes. The key already covers changes of packages and
+ * scripts.
+ */
 const makerVersion = 2;
 
 /**
@@ -34,7 +37,7 @@ export async function openGuestSystem(stateDir: string, root?: StoredRoot): Prom
   return await known;
 }
 
-/** Builds that start at the same time share one attempt to make it. */
+/** The systems by name. Builds that start at the same time share one attempt to make one. */
 const systems = new Map<string, Promise<GuestSystem>>();
 
 async function ofHost(stateDir: string): Promise<GuestSystem> {
@@ -79,7 +82,10 @@ async function madeOnce(dir: string, key: string, make: Make): Promise<string> {
   return home;
 }
 
-/** A rename at the end makes it complete. Deletes earlier and interrupted versions. The doctor and the agent may do this at the same time. */
+/**
+ * A rename at the end makes it complete. Deletes earlier and interrupted versions. The doctor and the agent may do this
+ * at the same time.
+ */
 async function makeWhole(dir: string, home: string, make: Make): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   for (const name of await readdir(dir)) {

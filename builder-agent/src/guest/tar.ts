@@ -1,6 +1,6 @@
 /**
- * Reads the tar streams that our guests write (GNU tar's format with sparse files), and refuses everything else, because a build
- * may have taken its guest over. https://www.gnu.org/software/tar/manual/html_node/Standard.html
+ * Reads the tar streams that our guests write (GNU tar's format with sparse files), and refuses everything else,
+ * because a build may have taken over its guest. https://www.gnu.org/software/tar/manual/html_node/Standard.html
  */
 
 /** Thrown for a stream that our jobs would not write. */
@@ -35,7 +35,7 @@ interface Piece {
 
 export interface TarMember {
   entry: TarEntry;
-  /** Read them before the next member is requested, or not at all. */
+  /** Read these before the next member is requested, or not at all. */
   pieces: AsyncIterable<Piece>;
 }
 
@@ -113,7 +113,7 @@ async function* piecesOf(input: Blocks, extents: Extent[], reading: { isOver: bo
 
 const padded = (bytes: number) => Math.ceil(bytes / blockBytes) * blockBytes;
 
-/** Where a sparse file's bytes belong: four extents in the header, 21 in each block that follows. */
+/** The places of a sparse file's bytes: four extents in the header, 21 in each block that follows. */
 async function sparseExtents(header: Buffer, input: Blocks): Promise<Extent[]> {
   const extents = extentsAt(header, 386, 4);
   for (let goesOn = header[482] !== 0; goesOn;) {

@@ -7,7 +7,9 @@ import { firstSessionUid, hasManyUsers, nobody } from "../testdrive/rights.ts";
 const firstGuestUid = firstSessionUid + 65_536;
 const guestUsers = 65_536;
 
-/** The user that runs a build's QEMU and reads its results, if no other guest has it (`reserveUser`). It owns nothing. */
+/**
+ * The user that runs a build's QEMU and reads its results, if no other guest has it (`reserveUser`). It owns nothing.
+ */
 export const userOfBuild = (buildId: number): number =>
   hasManyUsers() ? firstGuestUid + (buildId % guestUsers) : nobody;
 
@@ -17,8 +19,8 @@ export interface ReservedUser extends AsyncDisposable {
 }
 
 /**
- * Agents of different services each count builds from 1, so the build's own user may be taken. Then the next free one
- * is used.
+ * Agents of different services each count builds from 1, so the build's own user may be taken already. Then the next
+ * free one is used.
  */
 export async function reserveUser(buildId: number): Promise<ReservedUser> {
   const first = userOfBuild(buildId);

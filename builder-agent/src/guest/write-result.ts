@@ -19,9 +19,9 @@ export interface ResultTarget {
 }
 
 /**
- * Writes the contents of a guest's result into a directory. No name from the stream becomes a file name: contents are numbered, and
- * the file `list` describes each in a line. The lines are sorted here (contract's `orderOf`), so that sorting does not block the
- * agent.
+ * Writes the contents of a guest's result into a directory. No name from the stream becomes a file name: contents are
+ * numbered, and the file `list` describes each in a line. The lines are sorted here (contract's `orderOf`), so that
+ * sorting does not block the agent.
  */
 export async function writeResult(
   stream: AsyncIterable<Buffer>,

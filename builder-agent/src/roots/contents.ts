@@ -1,4 +1,7 @@
-/** KIWI and the programs that it calls, as Debian packages. Every builder root has them, and so does the guest of the host's packages. */
+/**
+ * KIWI and the programs that it calls, as Debian packages. Every builder root has them, and so does the guest of the
+ * host's packages.
+ */
 export const wantedPackages = [
   ["kiwi", "zypper", "libsolv-tools", "rpm", "createrepo-c", "gpg", "gpgv", "gnupg"],
   ["fdisk", "gdisk", "parted", "e2fsprogs", "xfsprogs", "btrfs-progs", "dosfstools", "mtools", "kpartx", "dmsetup"],

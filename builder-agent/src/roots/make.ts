@@ -96,7 +96,7 @@ function factsOf(
   };
 }
 
-/** The same packages give the same file: all times are that of the newest index. */
+/** Packs the tree. The same packages give the same file, because all times are that of the newest index. */
 async function pack(
   tree: string,
   into: string,

@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import type { FrozenInput } from "../contract.ts";
 import { findRoot, type StoredRoot } from "./store.ts";
 
-/** Means the tools of this host instead of a builder root. */
+/** Stands for the tools of this host, in place of a builder root. */
 export const hostTools = "host";
 
 /**

@@ -54,7 +54,7 @@ export class PackagesIndex {
     return [...this.#byName.values()].filter((one) => one.essential);
   }
 
-  /** Packages in a fitting version that have that name or provide it. The one with that name is first. */
+  /** Packages with that name, or that provide it, in a suitable version. The one with that name comes first. */
   candidates(relation: Relation): DebPackage[] {
     if (this.#providers.size === 0) this.#findProviders();
     const own = this.#byName.get(relation.name);

@@ -94,8 +94,8 @@ export async function openRootWork(stateDir: string): Promise<{ path: string } &
 }
 
 /**
- * Stores a squashfs from such a directory under its digest. A rename makes it complete. Deletes older roots of the same name;
- * builds that run in them have their own links.
+ * Stores a squashfs from such a directory under its digest. A rename makes it complete. Deletes older roots of the same
+ * name; builds that run in them have their own links.
  */
 export async function storeRoot(stateDir: string, { path }: { path: string }, squashfs: string): Promise<StoredRoot> {
   const facts = await factsOf(squashfs);

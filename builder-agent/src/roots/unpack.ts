@@ -36,8 +36,8 @@ export async function unpackPackages(
 }
 
 /**
- * base-files is unpacked first and alone: it contains Debian 13's links too, and no other package may write through
- * them while it is unpacked.
+ * base-files is unpacked first and alone: it contains Debian 13's links too, and no other package may be written
+ * through them while it is being unpacked.
  */
 const isFirst = (file: string): boolean => /(^|\/)base-files_/.test(file);
 
@@ -54,9 +54,9 @@ async function finish(tree: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Makes the linker's cache, the list of certificates and Python's byte code. Python's HTTP library needs the list even if it is not
- * used. Without byte code, every start of a Python program compiles it first, which takes seconds on an emulated processor.
- * Unchecked byte code stays valid when its source gets another time.
+ * Makes the linker's cache, the list of certificates and Python's byte code. Python's HTTP library needs the list even
+ * if it is not used. Without byte code, every start of a Python program compiles it first, which takes seconds on an
+ * emulated processor. Unchecked byte code stays valid when its source gets another time.
  */
 const finishing = `
 [ ! -x /sbin/ldconfig ] || ldconfig
