@@ -1,4 +1,4 @@
-/** Checks the signatures of what a build has fetched. */
+/** Checks the signatures of the packages and indexes that a build has fetched. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { BuildFailure } from "../run/failure.ts";
@@ -25,10 +25,10 @@ export interface TrustCheck {
 type Signed = FrozenInput["repositories"][number] & { trust: RepositoryTrust };
 
 /**
- * Checks the repositories that were signed when their packages were chosen. Each package must be signed by a key of the repository
- * or of the appliance. If the index has not changed since, it must be signed by a key of the repository. For other repositories
- * only the packages' checksums are verified, and the log says so. Debian signs no packages: its signed index has the checksums of
- * the lists, which have those of the packages.
+ * Checks the repositories that were signed when their packages were chosen. A key of the repository or of the appliance
+ * must have signed each package. If the index has not changed since, a key of the repository must have signed it. For
+ * other repositories only the packages' checksums are verified, and the log says so. Debian signs no packages: its
+ * signed index has the checksums of the lists, and the lists have those of the packages.
  */
 export async function checkTrust(check: TrustCheck): Promise<void> {
   const { input, onLine, dir, signal } = check;

@@ -5,8 +5,8 @@ import { architectures, frozenComponent, nvra, type FrozenInput, type FrozenPack
 import { packageFile } from "./package-file.ts";
 
 /**
- * Makes a repository of the fetched packages for debootstrap and apt, from their frozen paragraphs. Debian's own tools would take
- * ten seconds. It is not signed, because the checksum of each file was verified.
+ * Makes a repository of the fetched packages for debootstrap and apt, from their frozen paragraphs. Debian's own tools
+ * would take ten seconds. It is not signed, because the checksum of each file was verified.
  */
 export async function writeDebRepository(
   { appliance, debRelease, packages, sourceDate = 0 }: FrozenInput,

@@ -12,8 +12,9 @@ export interface SignedIndex {
 }
 
 /**
- * Asks gpgv whether one of these keys signed these bytes. gpgv knows no other keyring, and runs as the user nobody in `dir`, which
- * has only these files and is deleted afterwards. A key may have expired since. A signature by a revoked key does not count.
+ * Asks gpgv whether one of these keys signed these bytes. gpgv knows no other keyring, and runs as the user nobody in
+ * `dir`, which has only these files and is deleted afterwards. A key may have expired since. A signature by a revoked
+ * key does not count.
  */
 export async function isSignedIndex({ index, signature, keys }: SignedIndex, dir: string, signal: AbortSignal) {
   const files = {
@@ -53,7 +54,7 @@ interface GpgvRun {
 const statusPrefix = "[GNUPG:] ";
 const unreadKeyring = / ERROR add_keyblock_resource /;
 
-/** Throws if gpgv cannot read a file, or is killed: that says nothing about the signature. */
+/** Throws if gpgv cannot read a file, or is killed: neither proves anything about the signature. */
 async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal }: GpgvRun) {
   await mkdir(dir, { mode: 0o755 });
   try {
@@ -79,7 +80,7 @@ async function askGpgv(files: Record<string, Uint8Array>, { dir, signed, signal 
   }
 }
 
-/** The environment of programs that check signatures: none of the agent's own variables, and messages in English. */
+/** The environment of programs that check signatures: none of the agent's own variables, and English messages. */
 export const gpgEnvironment = { PATH: "/usr/bin:/bin", HOME: "/nonexistent", LC_ALL: "C" };
 
 /** gpgv begins the report of each signature with NEWSIG. The last word of VALIDSIG is the primary key's fingerprint. */

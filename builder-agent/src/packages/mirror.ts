@@ -10,7 +10,10 @@ export interface Reach {
   url: string;
   /** Headers for the Worker's calls about this build. */
   credentials: Record<string, string>;
-  /** Base of the Worker's calls about this build, for uploaded packages (`service:/user/ID`) and the appliance's own files. */
+  /**
+   * Base of the Worker's calls about this build, for uploaded packages (`service:/user/ID`) and the appliance's own
+   * files.
+   */
   buildUrl?: string;
   allowHosts: readonly string[];
   /** Additional allowed hosts, only for repositories of the operator's catalogues. */
@@ -65,7 +68,9 @@ export function succeeded(answer: Response, what = "GET"): Response {
   throw new RemoteRefusal(what, answer.status, "");
 }
 
-/** Checks a location from a mirror's metadata, and encodes it for a URL. `+` and `~` are not encoded, like in zypper. */
+/**
+ * Checks a location from a mirror's metadata, and encodes it for a URL. `+` and `~` are not encoded, like in zypper.
+ */
 export function insideOnly(location: string): string {
   const steps = location.split("/");
   if (steps.some((step) => step === "" || step === "." || step === "..")) {

@@ -22,11 +22,12 @@ export interface WantedPackage {
 const reserveBytes = 1e9;
 
 /**
- * A package is `REPOSITORY/TYPE/AA/CHECKSUM`. REPOSITORY is a digest of its URL. Without it, anyone who knows the checksum of a
- * private package could get that package, and anyone who can make two files with the same MD5 could replace one by the other.
+ * A package is `REPOSITORY/TYPE/AA/CHECKSUM`. REPOSITORY is a digest of its URL. Without it, anyone who knows the
+ * checksum of a private package could get that package, and anyone who can make two files with the same MD5 could
+ * replace one with the other.
  *
- * A build gets a copy, never a link, because scripts of bare builds could write through a link. The checksum is verified while the
- * copy is made, because such scripts could have written to the cache too.
+ * A build gets a copy, never a link, because scripts of bare builds could write through a link. The checksum is
+ * verified while the copy is made, because such scripts could have written to the cache too.
  */
 export class PackageCache {
   readonly #cache: DiskCache;
@@ -46,8 +47,8 @@ export class PackageCache {
   }
 
   /**
-   * Puts the package into its place: copies the cached one, or calls `download` and caches the result. Builds that need the same
-   * package at the same time share one download. If it fails, the next build tries its own.
+   * Puts the package into its place: copies the cached one, or calls `download` and caches the result. Builds that need
+   * the same package at the same time share one download. If it fails, the next build tries its own.
    */
   async take(wanted: WantedPackage, download: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const path = this.#pathOf(wanted);

@@ -82,7 +82,7 @@ async function fetchOne(one: FrozenPackage, job: OneFetch): Promise<void> {
   }
 }
 
-/** The snapshot first, because its files stay. */
+/** The addresses of a package. The snapshot comes first, because its files stay. */
 const addressesOf = (repository: FrozenRepository, path: string): Address[] => {
   const { snapshotUrl } = repository;
   const own = addressOf(repository, path);

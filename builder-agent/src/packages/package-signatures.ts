@@ -18,7 +18,10 @@ export interface SignedPackages {
   signal: AbortSignal;
 }
 
-/** Checks with rpmkeys, as the user nobody, that one of the keys signed each package. Refuses the first package that fails. */
+/**
+ * Checks with rpmkeys, as the user nobody, that one of the keys signed each package. Refuses the first package that
+ * fails.
+ */
 export async function checkPackageSignatures(check: SignedPackages): Promise<void> {
   const { packages, keys, dir } = check;
   const keyring = join(dir, keyringName);
@@ -50,7 +53,7 @@ async function checkSome(packages: FrozenPackage[], check: SignedPackages): Prom
   throw refusal(wrong, reasonOf(await rpmkeys(["-v", packageFile(wrong)], check)), check);
 }
 
-/** Looks for revoked keys among signatures that rpm has accepted. */
+/** Looks for revoked keys among those of signatures that rpm has accepted. */
 async function refuseRevoked(packages: FrozenPackage[], revoked: ReadonlySet<string>, check: SignedPackages) {
   let file: string | undefined;
   for (const line of await rpmkeys(["-v", ...packages.map(packageFile)], check)) {
@@ -79,7 +82,7 @@ const settings = {
   _pkgverify_flags: "0",
 };
 
-/** Throws if rpmkeys cannot read a package, or is killed: that says nothing about the signatures. */
+/** Throws if rpmkeys cannot read a package, or is killed: neither proves anything about the signatures. */
 async function rpmkeys(words: string[], { dir, signal }: SignedPackages): Promise<string[]> {
   const lines: string[] = [];
   const defined = Object.entries(settings).flatMap(([name, value]) => ["--define", `${name} ${value}`]);
@@ -110,8 +113,8 @@ function reasonOf(lines: readonly string[]): string {
 const revocations = { key: "0x20", subkey: "0x28" };
 
 /**
- * The ids of the revoked keys in a directory of armoured keys. rpm ignores revocations. A revocation counts even if its own
- * signature is wrong, because then someone has changed the key.
+ * The ids of the revoked keys in a directory of armoured keys. rpm ignores revocations. A revocation counts even if its
+ * own signature is wrong, because then someone has changed the key.
  */
 export async function revokedKeys(dir: string, signal: AbortSignal): Promise<Set<string>> {
   const revoked = new Set<string>();

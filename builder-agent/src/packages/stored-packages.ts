@@ -21,7 +21,7 @@ import { packageFile } from "./package-file.ts";
 export type StoreReader = Pick<WorkerApi, "listStored" | "readPiece">;
 type StoreApi = StoreReader & Pick<WorkerApi, "putPiece" | "completePackage">;
 
-/** More would only make each package slower. */
+/** The number of packages in transfer at the same time. More would only make each one slower. */
 const atOnce = 2;
 
 type Given = Pick<FrozenInput, "packages" | "repositories">;
@@ -93,7 +93,7 @@ export class StoredPackageFiles implements PackageStore, AsyncDisposable {
     this.#reader = new StoredPackageReader(this.#build);
   }
 
-  /** Stops sending, because the packages are about to be deleted. */
+  /** Stops sending, because the packages will be deleted next. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await this.#sending;

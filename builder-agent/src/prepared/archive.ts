@@ -39,7 +39,10 @@ export const unpackArguments = (file: string, root: string): string[] => [
 
 const attributes = ["--xattrs", "--acls"];
 
-/** Packs a root. It must not change before `onRead`. The compression follows, and the build does not wait for it. */
+/**
+ * Packs a root, which must not change before `onRead`. The compression comes afterwards, and the build does not wait
+ * for it.
+ */
 export async function packRoot(root: string, file: string, packing: { signal: AbortSignal; onRead: () => void }) {
   const { signal, onRead } = packing;
   const copy = `${file}.copy`;
@@ -69,7 +72,7 @@ export async function unpackRoot(
   signal: AbortSignal,
 ): Promise<void> {
   await unpackArchive(file, root, signal);
-  // A build's scripts may have replaced it by a link to a directory of this host.
+  // A build's scripts may have replaced it with a link to a directory of this host.
   const imageDir = join(root, "image");
   if (!(await lstat(imageDir)).isDirectory()) throw new Error("the prepared root has no folder for its description");
   await rm(join(imageDir, "config.xml"), { force: true, recursive: true });

@@ -41,8 +41,8 @@ const Facts = z.object({ context: Sha256, packages: z.array(Sha256), archive: Sh
 const generation = 1;
 
 /**
- * A base is a directory, named by its key. It belongs to one appliance, because packages make secrets during installation (bind9
- * makes rndc.key), and because scripts of the account's own packages have run in it.
+ * A base is a directory, named by its key. It belongs to one appliance, because packages make secrets during
+ * installation (bind9 makes rndc.key), and because scripts of the account's own packages have run in it.
  */
 export async function openBaseRoots(dir: string, limits: CacheLimits): Promise<BaseRoots> {
   const list = async () => (await namesIn(dir)).map((name) => join(dir, name));

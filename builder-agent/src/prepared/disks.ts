@@ -13,7 +13,10 @@ interface MadeDisk {
   packages: string;
 }
 
-/** Disks on this host, by a hash of their inputs (key.ts): several image types are the same disk in different containers. */
+/**
+ * Disks on this host, by a hash of their inputs (key.ts): several image types are the same disk in different
+ * containers.
+ */
 export interface PreparedDisks {
   /** Links the disk and its list of packages into `target`, as KIWI leaves them, and the file store into `workDir`. */
   take(key: string, paths: { target: string; workDir: string }): Promise<ScannedStore | undefined>;

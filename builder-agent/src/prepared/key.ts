@@ -13,9 +13,9 @@ export interface Preparer {
 const generation = 1;
 
 /**
- * Names the root that `system prepare` makes of an input. Image types with the same root have the same key. The key includes the
- * appliance, so that an account's root never gets into another account's image. It omits the URLs of repositories, because packages
- * are identified by their checksums, and the type and file name of the image.
+ * Names the root that `system prepare` makes from an input. Image types with the same root have the same key. The key
+ * includes the appliance, so that an account's root never gets into another account's image. It omits the URLs of
+ * repositories, because packages are identified by their checksums, and the type and file name of the image.
  */
 export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer): string {
   const { appliance, packages, files = [], keys = [], writtenBy } = input;
@@ -39,7 +39,7 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
     description: inOrder(Object.entries(typelessDescription(input))),
     files: inOrder(files.map(({ path, mode, owner, group, sha256 }) => [path, mode, owner, group, sha256])),
     keys: inOrder(keys.map(({ armour }) => [armour])),
-    // The time is in rpm's database.
+    // The time is stored in rpm's database.
     sourceDate: input.sourceDate,
     // If it is absent, the key is the same as in older agents.
     rpmDatabase: input.rpmDatabase,
@@ -51,7 +51,10 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
   return createHash("sha256").update(JSON.stringify(facts)).digest("hex");
 }
 
-/** Names the disk, including its UUIDs, that `system create` makes of such a root. Image types with the same `<type>` share it. */
+/**
+ * Names the disk, including its UUIDs, that `system create` makes from such a root. Image types with the same `<type>`
+ * share it.
+ */
 export function diskKey(input: FrozenInput, preparer: Preparer): string {
   const type = typeElement.exec(input.description["config.xml"] ?? "")?.[0] ?? input.imageType;
   return createHash("sha256")
@@ -64,8 +67,9 @@ function inOrder(rows: (string | number)[][]): string[] {
 }
 
 /**
- * The part of the description that the root depends on. KIWI's `<type>` affects the root only through variables in the environment
- * and in /.profile of the description's scripts. Our scripts do not read them, but a user's build script may.
+ * The part of the description that the root depends on. KIWI's `<type>` affects the root only through variables in the
+ * environment and in /.profile of the description's scripts. Our scripts do not read them, but a user's build script
+ * may.
  */
 function typelessDescription(input: FrozenInput): Record<string, string> {
   const { description } = input;

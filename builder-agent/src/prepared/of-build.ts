@@ -34,8 +34,8 @@ export interface ShareOfBuild {
 }
 
 /**
- * Finds or prepares the root of a claimed build. Only a first attempt uses roots of other agents, so an unusable archive costs a
- * build at most that attempt.
+ * Finds or prepares the root of a claimed build. Only a first attempt uses roots of other agents, so an unusable
+ * archive costs a build at most that attempt.
  */
 export async function joinRoots(
   claim: BuildClaim,
@@ -79,7 +79,7 @@ export async function takeDisk(
   return { ...result, store, ...packingOf(input) };
 }
 
-/** Caches the disk that KIWI has made, for other types of the same version. A build does not fail if that fails. */
+/** Caches the disk that KIWI has made, for other types of the same version. If that fails, the build goes on. */
 export async function beginDisk(
   { input }: BuildClaim,
   { prepared, config, builder }: ShareParts,

@@ -63,7 +63,7 @@ export class RootShare {
     return this.#source === "none" ? undefined : this.#file;
   }
 
-  /** Calls `pack` to write an archive of the prepared root. A build does not fail if that fails. */
+  /** Calls `pack` to write an archive of the prepared root. If that fails, the build goes on. */
   async offer(pack: (file: string) => Promise<void>): Promise<void> {
     const { roots, key, signal, onNote } = this.#target;
     try {
@@ -79,7 +79,9 @@ export class RootShare {
     }
   }
 
-  /** Uploads the root for agents that do not have it. Returns its key; undefined if that failed, and the build continues. */
+  /**
+   * Uploads the root for agents that do not have it. Returns its key, or undefined if that failed: the build goes on.
+   */
   async give(): Promise<{ key: string } | undefined> {
     const { remote, key, signal, onNote } = this.#target;
     if (!remote) return undefined;

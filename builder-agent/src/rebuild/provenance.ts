@@ -78,7 +78,9 @@ export function readProvenance(text: string, keys: readonly PublicKey[]): Claime
   };
 }
 
-/** Compares the image that a file is, or that is next to its provenance, with what the provenance says about it. */
+/**
+ * Compares an image with the claims of the provenance. The image is the given file, or the one next to the provenance.
+ */
 export async function refuseOtherImage(
   { image }: Pick<Claimed, "image">,
   { provenance, file }: { provenance: string; file: string | undefined },

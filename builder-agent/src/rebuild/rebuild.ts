@@ -55,7 +55,7 @@ async function findNamedRoot(
   );
 }
 
-/** Builds a frozen input as an agent does, from nothing. Returns the packed image, for as long as `use` runs. */
+/** Builds a frozen input from scratch, as an agent does. The packed image exists only while `use` runs. */
 export async function rebuildImage<T>(rebuild: Rebuild, use: (rebuilt: Rebuilt) => Promise<T>): Promise<T> {
   const { claimed, input, config, say } = rebuild;
   const { stateDir } = config;
@@ -120,7 +120,7 @@ function sayOwn(line: string, say: (line: string) => void): void {
   if (own !== undefined) say(own);
 }
 
-/** Refuses an image that this machine cannot build. → KIWI's version */
+/** Refuses an image that this machine cannot build. Returns KIWI's version. */
 async function refuseUnable({ appliance, imageType, packageType }: FrozenInput, config: Config): Promise<string> {
   const { capabilities, report } = await getCapabilities(config).catch((cause: unknown) => {
     throw impossible(`This machine could not be examined: ${sentenceOf(cause)}`, { cause });
