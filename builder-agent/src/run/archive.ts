@@ -6,13 +6,19 @@ export interface Folder {
   dir: string;
   /** The folders and files of `dir` to pack. */
   names: readonly string[];
-  /** Whether it is a plain tar archive. Its order is that of `names`, and other programs must know its format. */
+  /**
+   * Whether to make an uncompressed tar archive. Its order is that of `names`, and its format is known to other
+   * programs.
+   */
   isPlain?: boolean | undefined;
   /** The time of all files, in seconds since 1970. If undefined, each file keeps its own time. */
   sourceDate?: number | undefined;
 }
 
-/** Packs folders and files into a `.tar.gz` or a `.tar`. In a `.tar.gz`, files stay sparse. The same files and `sourceDate` give the same bytes. */
+/**
+ * Packs folders and files into a `.tar.gz` or a `.tar`. In a `.tar.gz`, files stay sparse. The same files and
+ * `sourceDate` give the same bytes.
+ */
 export async function packFolder(folder: Folder, file: PartedFile, signal: AbortSignal): Promise<UploadFile> {
   const { exit, said } = await writeOutput("tar", tarArguments(folder, await compressor(signal)), { file, signal });
   if (!isWhole(exit, said)) throw new Error(`tar: ${said.join(" ") || endOf(exit)}`);
@@ -71,8 +77,8 @@ const tarArguments = ({ dir, names, sourceDate, isPlain }: Folder, compress: str
 ];
 
 /**
- * The fastest program that this host has, at its fastest useful level: images are built more often than downloaded. igzip needs a
- * quarter of pigz's processor time, for an archive that is 2 % larger.
+ * The fastest program on this host, at its fastest useful level: images are built more often than downloaded. igzip
+ * needs a quarter of pigz's processor time, for an archive that is 2 % larger.
  */
 async function compressor(signal: AbortSignal): Promise<string> {
   for (const [program, options] of compressors) {

@@ -16,14 +16,14 @@ export interface Artifacts {
   store: FileStore;
 }
 
-/** The facts about them in the log. */
+/** The facts about the artifacts, for the log. */
 export const linesAbout = ({ image, store }: Artifacts): string[] => [
   `${image.fileName} has ${image.digests.size} bytes, sha256 ${image.digests.sha256}`,
   ...(image.delta ? [`the delta from the previous image has ${image.delta.digests.size} bytes`] : []),
   `the file store has ${store.entries} entries, ${store.files.digests.size} bytes`,
 ];
 
-/** The facts about a build's root in its log and its packages. */
+/** The facts about a build's root, for its log and its list of packages. */
 export const scanned = async (
   root: RootTree,
   { files }: Pick<FrozenInput, "files">,
@@ -52,8 +52,8 @@ export interface DeliveryTarget {
 }
 
 /**
- * Packs the image and writes the file store of its root, at the same time, and uploads both while they grow. If one fails, the
- * others stop. The end of `await using` waits for them.
+ * Packs the image and writes the file store of its root, at the same time, and uploads both while they grow. If one
+ * fails, the others stop. The end of `await using` waits for them.
  */
 export class Delivery implements AsyncDisposable {
   readonly #target: DeliveryTarget;
@@ -148,8 +148,9 @@ export class Delivery implements AsyncDisposable {
 }
 
 /**
- * Has the Worker compare the image of a rebuild with the first one, and sends the index of its files. Those of equal images are
- * compared, too: the first agent may have listed others. Returns the line for the log.
+ * Has the Worker compare the image of a rebuild with the first one, and sends the index of its files. If the images are
+ * equal, the indexes are compared, too, because the first agent may have listed other files. Returns the line for the
+ * log.
  */
 export async function compareImage(
   { image, store }: Artifacts,

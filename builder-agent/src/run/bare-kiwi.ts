@@ -107,9 +107,9 @@ async function indexPackages({ input, paths, signal, workDir }: KiwiJob, { build
 }
 
 /**
- * KIWI makes folders for its cache and for the repository in the root too, and gives every folder above them the mode of a new
- * one. So their paths must not depend on where the agent keeps its state: below /var/tmp, the image's own /var/tmp would lose
- * its mode 1777.
+ * KIWI makes folders for its cache and for the repository in the root too, and gives every folder above them the mode
+ * of a new one. So their paths must not depend on where the agent keeps its state: below /var/tmp, the image's own
+ * /var/tmp would lose its mode 1777.
  */
 const sharedPaths = { cache: "/var/cache/kiwi", packages: "/var/cache/kiwi-packages" };
 

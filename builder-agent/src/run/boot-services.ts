@@ -52,7 +52,7 @@ export const withServices = (
 /** "getty@.service" for "getty@tty1.service". */
 const templateOf = (unit: string): string => unit.replace(/@[^.]*(?=\.)/, "@");
 
-/** The walk has seen a regular file. If it has become something else since, it is not read. */
+/** The walk has found a regular file. If it has become something else since, it is not read. */
 function textOf({ hostPath, size }: Found): string {
   if (size === 0 || size > maxListBytes) return "";
   const file = openSync(hostPath, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);

@@ -8,8 +8,8 @@ const maxStatusBytes = 64 * 1024 * 1024;
 const maxLicenceCharacters = 4096;
 
 /**
- * Adds the licences and the source packages to KIWI's list of the packages (`.packages`) of a Debian image. The licences
- * come from the packages' machine-readable copyright files, because dpkg does not know them.
+ * Adds licences and source packages to KIWI's list of the packages (`.packages`) of a Debian image. The licences come
+ * from the packages' machine-readable copyright files, because dpkg does not know them.
  */
 export async function addLicencesAndSources(list: string, root: RootTree): Promise<void> {
   const { licences, sources } = await factsIn(root);
@@ -70,7 +70,10 @@ interface Source {
   version: string;
 }
 
-/** The sources of the packages in dpkg's status file, by package name. Without a field `Source`, it is the package's own name. */
+/**
+ * The sources of the packages in dpkg's status file, by package name. Without a field `Source`, it is the package's own
+ * name.
+ */
 function sourcesIn(status: string): ReadonlyMap<string, Source> {
   const sources = status.split(/\n{2,}/).flatMap((paragraph) => {
     const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(paragraph)?.[1]?.trim();

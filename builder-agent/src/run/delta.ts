@@ -44,7 +44,7 @@ export interface DiskRead {
   delta?: UploadFile;
 }
 
-/** Writes the delta that makes a disk. */
+/** Writes the delta from which a disk can be made. */
 export async function writeDelta(disk: string, { workDir, name, earlier, signal }: DeltaTarget): Promise<DiskRead> {
   const { size } = await stat(disk);
   if (size > maxDiskBytes) return { sha256: await sha256OfFile(disk, signal) };
@@ -61,11 +61,11 @@ const script = new URL("./blocks-thread.ts", import.meta.url);
 
 async function blocksOf(disk: string, block: number, signal: AbortSignal): Promise<Blocks> {
   const { hashes, ...blocks } = await messageOfThread<Blocks>(script, { disk, block }, signal);
-  // A message has plain bytes.
+  // A message turns a Buffer into a plain Uint8Array.
   return { ...blocks, hashes: Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength) };
 }
 
-/** A delta with more than half of the disk's contents would take much space, and save little. */
+/** A delta with more than half of the disk's contents would take a lot of space and save little. */
 function isWorthwhile({ block, hashes }: Blocks, { block: other, hashes: earlier }: EarlierDisk): boolean {
   if (block !== other) return false;
   const contents = countOf(lackingBlocks(hashes, new Set()));
@@ -100,7 +100,10 @@ async function* literalBlocks(disk: string, numbers: Iterable<number>, size: num
 /** How long a build waits for the hashes of the earlier disk. */
 const patienceMs = 60_000;
 
-/** The disk of the previous image. Undefined if there is none, or if it cannot be read: no build fails because of a delta. */
+/**
+ * The disk of the previous image. Undefined if there is none, or if it cannot be read: no build fails because of a
+ * delta.
+ */
 export async function earlierDisk(
   api: Pick<WorkerApi, "readEarlierDelta">,
   { lease, signal, onNote }: { lease: Lease; signal: AbortSignal; onNote: (note: string) => void },

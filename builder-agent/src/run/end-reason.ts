@@ -27,7 +27,8 @@ const almostFull: BuildFailed = {
 const fullBytes = 64e6;
 
 /**
- * The message for the owner, and whose fault the failure is. If the description is not at fault, another agent retries the build.
+ * The message for the owner, and whose fault the failure is. If the description is not at fault, another agent retries
+ * the build.
  * `space` watches the disk since the build began.
  */
 export async function endReason(

@@ -12,7 +12,7 @@ export class BuildFailure extends Error {
   }
 }
 
-/** The facts that KIWI's log shows so far about why it will fail. */
+/** The facts in KIWI's log so far that show why it will fail. */
 export interface Notes {
   /** The first distinct problems that the solver of zypper or apt reported. */
   problems: string[];

@@ -52,7 +52,7 @@ export class FileContents {
     return bytes <= smallBytes ? this.#readSmall(hostPath) : await this.#readLarge(hostPath);
   }
 
-  /** Writes content if it is new. Await each call before the next. */
+  /** Writes the content, if it is new. Await each call before the next. */
   async add({ hostPath, digest, size }: ReadContent): Promise<void> {
     if (this.#frames.has(digest)) return;
     const offset = this.#file.bytes;

@@ -24,7 +24,7 @@ import { refuseDatabase, refuseVolumes } from "./refusals.ts";
 export interface ImageBuild extends Pick<PackageFetch, "onStoredCopy" | "advice"> {
   /** KIWI NG's program on this host. */
   kiwi: string;
-  /** KIWI's version. Without it, the builder root's version counts, or else an old one. */
+  /** KIWI's version. Default: the version in the builder root, or else an old one. */
   builder?: string;
   /** If given, KIWI and its tools come from this root. */
   builderRoot?: StoredRoot | undefined;
@@ -54,7 +54,9 @@ export type BuiltImage = KiwiResult & {
   /** The virtual machine for which the image is described. */
   machine: Machine;
   sourceDate?: number | undefined;
-  /** Decides the identifiers that are new in each build otherwise. Undefined for an input of an older Worker. */
+  /**
+   * Determines the identifiers that would otherwise be new in each build. Undefined for an input of an older Worker.
+   */
   seed?: string | undefined;
 };
 
@@ -63,7 +65,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   const runner = build.guest ? guestKiwi({ ...build.guest, builderRoot: build.builderRoot }) : bareKiwi(build);
   // A guest has its own kernel, with a device mapper.
   if (!build.guest) refuseVolumes(input);
-  // If builds run in guests, the rpm of a builder root does not run on this host.
+  // If builds run in guests, this host never runs the rpm of a builder root.
   if (!build.builderRoot || !build.guest) await refuseDatabase(input, build);
   const paths = await makeKiwiPaths(build.workDir, input, build.builder ?? build.builderRoot?.facts.builder);
   await writeDescription(input, paths.description, runner.repository(paths));

@@ -20,7 +20,9 @@ export interface KiwiJob {
   share?: RootShare | undefined;
   /** The base of a Debian root that is prepared on this host. */
   base?: BaseShare | undefined;
-  /** Starts to read a prepared root while KIWI makes the image from it. End it before KIWI's directory is cleaned up. */
+  /**
+   * Starts to read a prepared root while KIWI makes the image from it. End it before KIWI's directory is cleaned up.
+   */
   storeAhead?: ((root: RootTree) => Promise<{ end(): Promise<void> }>) | undefined;
   signal: AbortSignal;
   onLine: (line: string) => void;

@@ -71,8 +71,8 @@ export const kiwiEnvironment = (paths: KiwiPaths) => ({
 });
 
 /**
- * For the scripts of Debian's packages. Kernels make no initial RAM disk, because KIWI makes it when all packages are installed.
- * PostgreSQL's databases get the encoding of the locale, and KIWI sets LANG=C for apt.
+ * For the scripts of Debian's packages. Kernels make no initial RAM disk, because KIWI makes it when all packages are
+ * installed. PostgreSQL's databases get the encoding of the locale, and KIWI sets LANG=C for apt.
  */
 export const forDebian = { INITRD: "No", LC_ALL: "C.UTF-8" } as const;
 
@@ -121,12 +121,12 @@ export const shims = fileURLToPath(new URL("../../shims", import.meta.url));
 const rpmMacros = (database?: RpmDatabase) =>
   `%_dbpath /usr/lib/sysimage/rpm\n%__gpg /usr/bin/gpg\n${database === undefined ? "" : `%_db_backend ${database}\n`}`;
 
-// By default KIWI compresses with xz -9, which takes longer than the rest of the build. From these options, shims/xz recognises
-// an archive that no one reads, and the root of a container, which the agent compresses.
+// By default KIWI compresses with xz -9, which takes longer than the rest of the build. From these options, shims/xz
+// recognises an archive that no one reads, and the root of a container, which the agent compresses.
 const xzOptions = { unused: "-0 --threads=0", stored: "-0 --threads=1" };
 
-// KIWI looks for its dracut modules in packages called dracut-kiwi-*, which Debian calls kiwi-dracut-*. KIWI would also unpack the
-// changelog of each package for a list that no one reads.
+// KIWI looks for its dracut modules in packages called dracut-kiwi-*, which Debian calls kiwi-dracut-*. KIWI would also
+// unpack the changelog of each package for a list that no one reads.
 const debianSettings = {
   bundle: { has_package_changes: false },
   runtime_checks: {

@@ -47,7 +47,8 @@ function total(text: string): PackageLine | undefined {
   return { kind: "total", downloadBytes: bytesOf(found[1]), unpackedBytes: bytesOf(found[2]) };
 }
 
-// zypper 1.14.40 writes "Retrieving package NAME (1/21), 10 KiB (…)", later ones "Retrieving: NAME (REPOSITORY) (1/21), 10 KiB".
+// zypper 1.14.40 writes "Retrieving package NAME (1/21), 10 KiB (…)", later ones "Retrieving: NAME (REPOSITORY) (1/21),
+// 10 KiB".
 const retrieving = new RegExp(
   String.raw`^(?:bootstrap|system): Retrieving(?: package|:) (\S+)(?: \([^)]*\))? +\( *(\d+)\/(\d+)\), +(${size})(?: +\( *(${size}) unpacked\))?`,
 );

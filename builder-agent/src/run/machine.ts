@@ -23,7 +23,7 @@ export const machineOf = ({ appliance, configuration }: FrozenInput): Machine =>
 interface Converting {
   conversion: Conversion;
   to: string;
-  /** Decides the identifiers of the disk. Without it, they are new each time. */
+  /** Determines the identifiers of the disk. Without it, they are new each time. */
   seed?: string | undefined;
   signal: AbortSignal;
 }
@@ -56,7 +56,7 @@ export async function writeVmx({ dir, name, machine }: DescribedMachine): Promis
   return [`${name}.vmx`];
 }
 
-/** The computer's own drive, on the second channel, not connected at the start. */
+/** The host's CD drive, on the second channel, not connected at power-on. */
 const hostDrive = {
   "ide1:0.present": "TRUE",
   "ide1:0.deviceType": "cdrom-raw",
@@ -64,7 +64,9 @@ const hostDrive = {
   "ide1:0.startConnected": "FALSE",
 };
 
-/** The disk is on IDE, for which every kernel has a driver. Hardware version 9 is that of VMware's products since 2012. */
+/**
+ * The disk is on IDE, for which every kernel has a driver. Hardware version 9 is that of VMware's products since 2012.
+ */
 const vmx = (name: string, { memoryMb, hasCdrom, arch }: Machine) => ({
   ".encoding": "UTF-8",
   "config.version": "8",

@@ -14,9 +14,9 @@ interface ContainerRoot {
 }
 
 /**
- * Writes a container image whose one layer is the root: an OCI layout, as the OCI Image Format Specification 1.0 describes
- * it. `manifest.json` is for releases of `docker load` before 25, which do not read the layout. The layer is not compressed,
- * because the whole archive will be. Returns the names in the archive.
+ * Writes a container image whose one layer is the root: an OCI layout, as the OCI Image Format Specification 1.0
+ * describes it. `manifest.json` is for releases of `docker load` before 25, which do not read the layout. The layer is
+ * not compressed, because the whole archive will be. Returns the names in the archive.
  */
 export async function writeOciLayout(
   { image, machine, sourceDate }: ContainerRoot,

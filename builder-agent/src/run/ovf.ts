@@ -4,8 +4,8 @@ import { sha256OfFile } from "../file-hash.ts";
 import type { DescribedMachine, Machine } from "./machine.ts";
 
 /**
- * Describes a virtual machine in OVF 1.1 (DMTF DSP0243), with the checksums of its package. Returns the files' names, in the
- * package's order.
+ * Describes a virtual machine in OVF 1.1 (DMTF DSP0243), with the checksums of its package. Returns the files' names,
+ * in the package's order.
  */
 export async function writeOvf(described: DescribedMachine): Promise<string[]> {
   const { dir, disk } = described;
@@ -19,7 +19,7 @@ export async function writeOvf(described: DescribedMachine): Promise<string[]> {
   return [descriptor, manifest];
 }
 
-/** A download that is named after its type ends with `.ova`, which would be the middle of its files' names. */
+/** A download that is named after its type ends with `.ova`. In the names of its files, that would be in the middle. */
 const machineName = ({ name }: Pick<DescribedMachine, "name">): string => name.replace(/\.ova$/, "");
 
 const dmtf = "http://schemas.dmtf.org";

@@ -19,7 +19,7 @@ export interface PackedImage extends UploadFile {
   compressed: boolean;
   /** SHA-256 of the disk in the file. Undefined if there is none. */
   diskSha256?: string | undefined;
-  /** Makes the disk from that of the previous image. Undefined if no delta is made of this image. */
+  /** The delta that makes the disk from that of the previous image. Undefined if no delta is made for this image. */
   delta?: UploadFile | undefined;
   /** Undefined if there is neither a disk nor a medium. */
   bootable?: CacheableImage | undefined;
@@ -37,8 +37,8 @@ export interface Packing {
 }
 
 /**
- * A medium is not packed. Everything else becomes `NAME.tar.gz`: with a folder NAME, with a disk that is alone, or with the
- * contents of a container.
+ * A medium is not packed. Everything else becomes `NAME.tar.gz`: with a folder NAME, with a disk that is alone, or with
+ * the contents of a container.
  */
 export async function packImage(built: Packable, name: string, packing: Packing): Promise<PackedImage> {
   const { workDir, signal, onFile, earlier } = packing;
@@ -116,7 +116,10 @@ const writeLibvirtBox = ({ dir, rawSize }: DescribedMachine): Promise<string[]> 
     Vagrantfile: vagrantfile(),
   });
 
-/** A box for the provider VirtualBox, which imports `box.ovf` and gives the network card this address. Returns the names of its files. */
+/**
+ * A box for the provider VirtualBox, which imports `box.ovf` and gives the network card this address. Returns the names
+ * of its files.
+ */
 const writeVirtualBoxBox = async (described: DescribedMachine): Promise<string[]> =>
   await writeAll(described.dir, {
     "metadata.json": JSON.stringify({ provider: "virtualbox" }),
@@ -150,7 +153,10 @@ const machineFiles: Readonly<
   "VirtualBox box": writeVirtualBoxBox,
 };
 
-/** A system that boots from the network: kernel and initial RAM disk for TFTP, the root for HTTP, an example for PXELINUX. */
+/**
+ * A system that boots from the network: kernel and initial RAM disk for TFTP, the root for HTTP, an example for
+ * PXELINUX.
+ */
 async function makePxeTree(built: Extract<Product, { format: "net" }>, dir: string, name: string) {
   await mkdir(join(dir, "pxelinux.cfg"));
   await rename(built.kernel, join(dir, "linux"));
@@ -159,7 +165,9 @@ async function makePxeTree(built: Extract<Product, { format: "net" }>, dir: stri
   await writeFile(join(dir, "pxelinux.cfg", "default"), pxelinux(name));
 }
 
-/** See dracut.cmdline(7), "Booting live images". dracut mounts a squashfs that is itself the root only below an overlay. */
+/**
+ * See dracut.cmdline(7), "Booting live images". dracut mounts a squashfs that is itself the root only below an overlay.
+ */
 const pxelinux = (name: string) => `# An example: replace SERVER by the web server that has ${name}.squashfs.
 default ${name}
 label ${name}

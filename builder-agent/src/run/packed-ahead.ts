@@ -6,9 +6,9 @@ import type { Found } from "./root-walk.ts";
 const settledNs = 500_000_000n;
 
 /**
- * Adds the contents of a root to its file store while KIWI makes the image from it and leaves a processor idle. KIWI still changes
- * files, so a content counts only if its file is unchanged later. Other files are read again, and their first contents stay in the
- * store, unused.
+ * Adds the contents of a root to its file store while KIWI makes the image from it and leaves a processor idle. KIWI
+ * still changes files, so a content counts only if its file is still unchanged later. Other files are read again, and
+ * their first contents stay in the store, unused.
  */
 export class PackedAhead {
   readonly #known = new Map<string, { content: ReadContent; identity: string }>();

@@ -16,7 +16,9 @@ interface RpmTarget {
   signal: AbortSignal;
 }
 
-/** Refuses a build whose package database rpm cannot write. A guest made of this host's packages has this host's rpm. */
+/**
+ * Refuses a build whose package database rpm cannot write. A guest made of this host's packages has this host's rpm.
+ */
 export async function refuseDatabase(
   { rpmDatabase }: Pick<FrozenInput, "rpmDatabase">,
   target: RpmTarget,

@@ -1,6 +1,6 @@
 /**
- * qemu-img gives each disk that it writes new identifiers, and some disks the time. These functions replace them by ones
- * from a seed, so that the same disk makes the same file (decision 28).
+ * qemu-img gives each disk that it writes new identifiers, and some disks also the time. These functions replace them
+ * with values from a seed, so that the same disk makes the same file (decision 28).
  */
 import { createHash } from "node:crypto";
 import { open, type FileHandle } from "node:fs/promises";

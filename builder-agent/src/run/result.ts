@@ -15,7 +15,9 @@ export type KiwiResult = Product & {
   installed: InstalledPackage[];
 };
 
-/** Finds files only by fixed name patterns: the names in KIWI's own list of results come from inside the image. */
+/**
+ * Finds files only by fixed name patterns, because the names in KIWI's own list of results come from inside the image.
+ */
 export async function readResult(
   target: string,
   imageType: ImageType,

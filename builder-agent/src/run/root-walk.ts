@@ -30,14 +30,14 @@ export const treeAt = (root: string): RootTree => ({
   owners: () => readOwners(root),
 });
 
-/** KIWI's own files in the root, which it puts into no image (its Defaults.get_exclude_list_for_root_data_sync). */
+/** KIWI's own files in the root, which it copies into no image (its Defaults.get_exclude_list_for_root_data_sync). */
 const notInImage = new Set(["/image", "/.profile", "/.kconfig", "/.buildenv", "/var/cache/kiwi"]);
 /** Directories that KIWI copies empty. They are filled when the image runs. */
 const emptyInImage = new Set(["/proc", "/sys", "/dev", "/run", "/tmp"]);
 
 /**
- * All paths in a root, in the order of the contract's `orderOf`, each directory before its contents. Follows no link and enters no
- * mount. Omits names that are not UTF-8, because no request could name them.
+ * All paths in a root, in the order of the contract's `orderOf`, each directory before its contents. Follows no link
+ * and enters no mount. Omits names that are not UTF-8, because no request could name them.
  */
 async function* walkRoot(root: string): AsyncGenerator<Found> {
   const { dev: device } = lstatSync(root);

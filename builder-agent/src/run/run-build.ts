@@ -69,7 +69,7 @@ class BuildWork {
   /** Aborted when the log is no longer needed. A build that took too long still sends its log. */
   readonly #logging = new AbortController();
   readonly #lease: Lease;
-  /** Rewrites paths of this host for the owner, once there is a work directory. */
+  /** Rewrites paths of this host for the owner, as soon as there is a work directory. */
   #hidePaths = (text: string): string => text;
   #stopReason: StopReason | undefined;
   #progress;
@@ -139,7 +139,7 @@ class BuildWork {
     enter("Preparing the build");
     const onNote = (note: string) => lines.write(ownLine(note, new Date()));
     const context = { workDir, signal, onNote };
-    // A rebuild that started from what the first build has left here would show nothing.
+    // A rebuild that started from cached results of the first build would prove nothing.
     const prepared = isRebuild ? undefined : this.#parts.prepared;
     const parts = { ...this.#parts, prepared, builder: tools.key };
     const taken = await takeDisk(this.#claim, parts, context);
@@ -236,7 +236,10 @@ class BuildWork {
     this.#isReported = true;
   }
 
-  /** Reports to the Worker why there will be no image, unless it knows already. Without a work directory there is no log. */
+  /**
+   * Reports to the Worker why there will be no image, unless the Worker knows already. Without a work directory there
+   * is no log.
+   */
   async #explain(why: unknown, space: FreeSpaceWatch, lines?: LogStream): Promise<void> {
     const { api, log } = this.#parts;
     this.#isReported = true;

@@ -1,6 +1,7 @@
 /**
- * Removes secrets from a line of KIWI's debug log: it shows the command lines of programs that set passwords, and the URLs of
- * repositories with their credentials. Takes linear time, because scripts of an appliance can write such lines too.
+ * Removes secrets from a line of KIWI's debug log: it shows the command lines of programs that set passwords, and the
+ * URLs of repositories with their credentials. Takes linear time, because scripts of an appliance can write such lines
+ * too.
  */
 export function withoutSecrets(line: string): string {
   const program = passwordProgramIn(line.slice(commandAt(line)));
@@ -24,14 +25,14 @@ export function cutWithoutSecrets(head: string, { bytes, program }: Dropped): st
 
 const passwordProgram = /\b(usermod|useradd|chpasswd|passwd)\b/;
 
-/** The longest name of such a program, with a character on each side. */
+/** The length of the longest name of such a program, with a character on each side. */
 export const passwordProgramBytes = "chpasswd".length + 2;
 
 export const passwordProgramIn = (text: string): string | undefined => passwordProgram.exec(text)?.[1];
 
 const command = "EXEC: [";
 
-/** The end of the line if there is no command. */
+/** The position at which the command begins, or the end of the line if there is none. */
 function commandAt(line: string): number {
   const at = line.indexOf(command);
   return at === -1 ? line.length : at;

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { identityAt, shellHistory, type FrozenFile } from "../contract.ts";
 import type { Found, RootTree } from "./root-walk.ts";
 
-/** Where packages, scripts and people leave files. Programs and their documentation are elsewhere. */
+/** The directories where packages, scripts and people leave files. Programs and their documentation are elsewhere. */
 const searched = /^\/(?:etc|root|home|var|opt|srv|boot|efi)\//;
 /** Keys that belong to a program's tests or documentation are not secret. A user may have the name "test". */
 const examples =
@@ -16,7 +16,7 @@ const maxFindings = 50;
 const maxShownPath = 200;
 
 interface Secret {
-  /** A sentence about the file, before its path. */
+  /** The description of the file, which is followed by its path. */
   says: string;
   path: RegExp;
   /** Text that makes such a file a secret. By default every file that is not empty is one. */
@@ -31,7 +31,7 @@ const same = "All machines of this image have the same";
 const sameKey = `${same} private key`;
 const everyone = "Everyone with this image has the";
 
-/** Beyond the files of `identityFiles`. */
+/** Secrets in addition to the files of `identityFiles`. */
 const secrets: readonly Secret[] = [
   { says: `${everyone} history of commands`, path: shellHistory },
   { says: `${everyone} credentials of AWS`, path: /\/\.aws\/credentials$/ },
@@ -62,7 +62,7 @@ const secrets: readonly Secret[] = [
   { says: `${same} key of MUNGE`, path: /^\/etc\/munge\/munge\.key$/ },
   { says: `${same} key of Kerberos`, path: /\.keytab$/ },
   { says: `${same} secrets of Samba`, path: /^\/(?:etc|var\/lib)\/samba\/(?:private\/)?secrets\.tdb$/ },
-  // Not in the text format of other keys.
+  // These do not have the text format of other keys.
   { says: `${same} SSH host key`, path: /\/dropbear_[^/]*host_key$/ },
   { says: sameKey, path: /\/private-keys-v1\.d\// },
   {
@@ -112,7 +112,7 @@ function whatIsShared(found: Found): string | undefined {
   return undefined;
 }
 
-/** The walk has seen a regular file. If it has become something else since, it is not read. */
+/** The walk has found a regular file. If it has become something else since, it is not read. */
 function headOf({ hostPath, size }: Found): string {
   if (size > maxFileBytes) return "";
   const file = openSync(hostPath, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);

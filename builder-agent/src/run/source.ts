@@ -24,7 +24,9 @@ export function resolveSources(configXml: string, address: string): string {
 const escapeAttribute = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
-/** Names come from the Worker, but root would write to a path that leads out of the description. */
+/**
+ * Refuses a path that leads out of the description. Names come from the Worker, but root would write to such a path.
+ */
 function insideOnly(name: string): string {
   const path = normalize(name);
   if (path.startsWith("/") || path.startsWith("..") || path.includes("\0"))
