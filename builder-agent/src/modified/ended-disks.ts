@@ -10,7 +10,7 @@ export const modifiedDir = (stateDir: string) => join(stateDir, "modified");
 /** The disk of an ended session. */
 export interface EndedDisk {
   path: string;
-  /** Aborted when the disk must go: call `release` then. */
+  /** Aborted when the disk must be deleted. Then call `release`. */
   over: AbortSignal;
   /** Deletes the disk. */
   release(): Promise<void>;

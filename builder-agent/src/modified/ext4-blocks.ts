@@ -21,8 +21,8 @@ export type ReadBlock = (block: number) => Promise<Buffer>;
 
 const superblockAt = 1024;
 const features = { needsRecovery: 0x4, is64Bit: 0x80 };
-// File types in directories, recovery, extents, 64 bits, multiple mount protection, flexible groups, attributes in inodes, checksum
-// seed, large directories. Those that change how a file is read are handled.
+// File types in directories, recovery, extents, 64 bits, multiple mount protection, flexible groups, attributes in
+// inodes, checksum seed, large directories. Those that change how a file is read are handled.
 const readable = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x2000 | 0x4000;
 
 export const isExt = async (disk: Disk): Promise<boolean> =>

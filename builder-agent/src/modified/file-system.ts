@@ -105,7 +105,10 @@ export async function bytesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-/** https://docs.kernel.org/filesystems/ext4/directory.html. The inner nodes of an indexed directory look like empty entries. */
+/**
+ * https://docs.kernel.org/filesystems/ext4/directory.html. The inner nodes of an indexed directory look like empty
+ * entries.
+ */
 function* namesIn(block: Buffer): Generator<[name: string, inode: number]> {
   for (let at = 0; at + 8 <= block.length;) {
     const inode = block.readUInt32LE(at);

@@ -30,7 +30,7 @@ async function gptPartitions(disk: Disk, head: Buffer): Promise<Disk[]> {
   }).flat();
 }
 
-/** Empty for an empty entry, and for one that goes beyond the disk. */
+/** Returns nothing for an empty entry, and for one that goes beyond the disk. */
 function sliceOf(disk: Disk, startSector: number, sectors: number): Disk[] {
   const [start, size] = [startSector * sectorBytes, sectors * sectorBytes];
   return startSector > 0 && sectors > 0 && start + size <= disk.size ? [partOf(disk, start, size)] : [];
@@ -46,7 +46,7 @@ export async function holdsVolumes(partition: Disk): Promise<boolean> {
   });
 }
 
-/** The file system in a partition by its mark. Undefined if a root cannot have it. */
+/** The file system in a partition, recognised by its magic number. Undefined if it is not one that a root can have. */
 export async function fileSystemOf(partition: Disk): Promise<FileSystem | undefined> {
   for (const name of fileSystems) {
     const { at, text } = fileSystemFacts[name].mark;

@@ -2,13 +2,13 @@ import type { FileHandle } from "node:fs/promises";
 import { checkRange, readFully, UnreadableDisk, type Disk } from "./disk.ts";
 
 /*
- * Reads a session's overlay: the clusters that its guest has written, and the image below it for all others. Reads only the
- * features that QEMU uses for us: no compression, no encryption, no other files. So if a guest has taken its QEMU over, the overlay
- * still cannot refer to other files of this host. https://www.qemu.org/docs/master/interop/qcow2.html
+ * Reads a session's overlay: the clusters that its guest has written, and the image below it for all others. Reads only
+ * the features that QEMU uses for us: no compression, no encryption, no other files. So even if a guest has taken over
+ * its QEMU, the overlay cannot refer to other files of this host. https://www.qemu.org/docs/master/interop/qcow2.html
  */
 
 const magic = 0x514649fb;
-/** Dirty and corrupt are only marks. Other features change how the file is read. */
+/** The features "dirty" and "corrupt" are only marks. All others change how the file is read. */
 const readableFeatures = 0b11n;
 const offsetMask = 0x00fffffffffffe00n;
 const compressed = 1n << 62n;

@@ -28,7 +28,9 @@ export async function openReading({ image, overlay, isCopy }: ReadingFiles): Pro
   return { id: crypto.randomUUID(), sides, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Enough for two clients that save files and one that only reads. Each reading of a running machine copies its overlay. */
+/**
+ * Enough for two clients that save files and one that only reads. Each reading of a running machine copies its overlay.
+ */
 const maxHeld = 3;
 /** All readings are closed after this time without a request. */
 const idleMs = 2 * 60_000;

@@ -29,9 +29,9 @@ export interface SessionFilesParts {
 
 type Machine = Pick<Qmp, "execute">;
 
-/** The machine is paused while its overlay is copied, about a second per gigabyte. */
+/** While its overlay is copied, the machine is paused for about a second per gigabyte. */
 const maxCopyBytes = 4e9;
-/** An answer that its client does not read ends after this. */
+/** The time limit for an answer that its client does not read. */
 const answerMs = 10 * 60_000;
 
 /**
@@ -70,13 +70,14 @@ export class SessionFiles implements AsyncDisposable {
   }
 
   /**
-   * Call it when the machine has ended. Stores its disk for a while to answer from it, and does not wait for the end of that time.
+   * Call it when the machine has ended. Stores its disk for a while, to answer from it, and does not wait until that
+   * time is over.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const hasRun = this.#overlay.machine !== null;
     this.#overlay = { ...this.#overlay, machine: null };
     const { claim, log, signal } = this.#parts;
-    // cloud-init copies a seed to the disk, and no part of it may be left.
+    // cloud-init copies a seed to the disk, and no part of a seed may be left.
     const isOver =
       !hasRun ||
       claim.seed !== undefined ||
@@ -135,7 +136,7 @@ export class SessionFiles implements AsyncDisposable {
     }
   }
 
-  /** A new reading, or the one of the list that the order continues. Undefined if that one is closed. */
+  /** A new reading, or that of the list which the order continues. Undefined if that reading is closed. */
   async #readingFor({ wanted }: ModifiedOrder, used: AsyncDisposableStack): Promise<Reading | undefined> {
     if (wanted.kind === "data" && wanted.reading !== undefined) return this.#readings.find(wanted.reading);
     const obstacle = this.#obstacle();
@@ -180,8 +181,8 @@ const complaining = (log: Log) => (error: unknown) =>
 const Status = z.object({ status: z.string() });
 
 /**
- * Pauses the machine while `work` runs. QEMU then finishes its writes and updates the overlay's tables, so that the file is
- * consistent. It lacks what the guest itself has not written yet.
+ * Pauses the machine while `work` runs. QEMU then finishes its writes and updates the overlay's tables, so that the
+ * file is consistent. It lacks what the guest itself has not written yet.
  */
 async function whilePaused<T>(qmp: Machine, work: () => Promise<T>): Promise<T> {
   const { status } = Status.parse(await qmp.execute("query-status"));
@@ -201,7 +202,9 @@ interface ChannelOptions {
   signal: AbortSignal;
 }
 
-/** Keeps the channel to the session's object open until `signal` is aborted or the Worker no longer knows the session. */
+/**
+ * Keeps the channel to the session's object open until `signal` is aborted or the Worker no longer knows the session.
+ */
 async function holdChannel({ dial, onOrder, signal }: ChannelOptions): Promise<void> {
   const onText = (text: string) => {
     const order = parseMessage(ModifiedOrder, text);

@@ -7,7 +7,10 @@ const kinds: Partial<Record<Inode["type"], string>> = { f: "0", l: "2", d: "5" }
 const maxOctal = 8 ** 7 - 1;
 const maxSize = 8 ** 11 - 1;
 
-/** A tar of the new files, directories and links, with owner and mode. Uses pax records (POSIX.1-2001) where ustar has no room. */
+/**
+ * A tar of the new files, directories and links, with owner and mode. Uses pax records (POSIX.1-2001) where ustar has
+ * no room.
+ */
 export async function* writeTar(files: FileSystem, changes: readonly Change[]): AsyncGenerator<Buffer> {
   for (const { path, after } of changes) {
     const kind = after && kinds[after.type];

@@ -1,6 +1,8 @@
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatchHunk } from "diff";
 
-/** Finding the shortest difference takes quadratic time. If there are more edits than this, all lines count as changed. */
+/**
+ * Finding the shortest difference takes quadratic time. If there are more edits than this, all lines count as changed.
+ */
 const maxEditLength = 500;
 
 /**
@@ -16,11 +18,11 @@ export function unifiedDifference(before: string, after: string, names: readonly
   return patch.hunks.length === 0 ? "" : withShortRanges(formatPatch(patch, FILE_HEADERS_ONLY));
 }
 
-/** `diff -u` omits a length of one. Lines of the texts never start with an @. */
+/** Omits lengths of one, like `diff -u`. Lines of the texts never start with an @. */
 const withShortRanges = (difference: string): string =>
   difference.replace(/^@@ .* @@$/gm, (head) => head.replace(/,1(?= )/g, ""));
 
-/** All lines of the old text become all lines of the new one. */
+/** Replaces all lines of the old text with all lines of the new one. */
 function replacement(before: string, after: string): StructuredPatchHunk {
   const hunks = [structuredPatch("", "", before, ""), structuredPatch("", "", "", after)].flatMap(({ hunks }) => hunks);
   const sum = (count: (hunk: StructuredPatchHunk) => number) => hunks.reduce((total, hunk) => total + count(hunk), 0);

@@ -5,8 +5,8 @@ import { serialLogName, type SavedState } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 
 /*
- * A snapshot is a directory. `state` is QEMU's saved state, `overlay.qcow2` is what the boot has written to the disk (a medium has
- * none), and `serial.log` is the output of the serial console.
+ * A snapshot is a directory. `state` is QEMU's saved state, `overlay.qcow2` is what the boot has written to the disk (a
+ * medium has none), and `serial.log` is the output of the serial console.
  */
 
 export const stateName = "state";

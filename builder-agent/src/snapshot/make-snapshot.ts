@@ -41,8 +41,8 @@ const maxDeviceBytes = 64 * 1024 ** 2;
 const testdriveId = 0;
 
 /**
- * Boots the image as it was built until its serial console shows a login prompt, and saves the machine's state and disk. No viewer
- * and no network reaches that machine, so nothing that a user types can get into the snapshot.
+ * Boots the image as it was built until its serial console shows a login prompt, and saves the machine's state and
+ * disk. No viewer and no network reaches that machine, so nothing that a user types can get into the snapshot.
  */
 export async function makeSnapshot(job: SnapshotJob): Promise<void> {
   const { image, imageType, cache, signal } = job;
@@ -61,7 +61,7 @@ export async function makeSnapshot(job: SnapshotJob): Promise<void> {
   }
 }
 
-/** When it settles, QEMU has ended and its disk is no longer locked. */
+/** Boots the machine and saves it. When this settles, QEMU has ended and its disk is no longer locked. */
 async function boot(job: SnapshotJob, { dir, folder }: { dir: SessionDir; folder: string }): Promise<void> {
   const { bootMs, quietMs } = { ...usualLimits, ...job.limits };
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(bootMs)]);

@@ -22,8 +22,8 @@ export interface SaveOptions {
 }
 
 /**
- * Stops the machine and writes its state to `into`, over a socket: to write a file, QEMU 7.2 would have to start a program, which
- * its sandbox forbids.
+ * Stops the machine and writes its state to `into`, over a socket: to write a file, QEMU 7.2 would have to start a
+ * program, which its sandbox forbids.
  */
 export async function saveState(qemu: Qemu, into: string, options: SaveOptions): Promise<void> {
   const { dir, testdriveId, signal } = options;

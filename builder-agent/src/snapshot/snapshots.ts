@@ -40,7 +40,7 @@ export interface Boot {
   start: QemuStart;
 }
 
-/** How often to try an image that does not reach its prompt, or does not continue from it. */
+/** The number of times to try an image that does not reach its prompt, or does not continue from it. */
 const maxTries = 3;
 /** Left free for QEMU itself and for other programs on the host. */
 const spareMemoryMb = 512;
@@ -78,7 +78,10 @@ export class Snapshots {
     await this.#making;
   }
 
-  /** An installation medium has no prompt to wait for. A machine for arm64 does not start without its firmware. */
+  /**
+   * Whether a snapshot is possible: an installation medium has no prompt to wait for, and a machine for arm64 does not
+   * start without its firmware.
+   */
   #canMake({ claim: { imageType, arch } }: Boot): boolean {
     return (
       this.#means.config.snapshots === "on" && arch !== "aarch64" && imageFormats[imageType].product !== "installer"
@@ -131,7 +134,7 @@ export class Snapshots {
     }
   }
 
-  /** The snapshot is made even if the picture does not arrive. */
+  /** If the picture does not arrive, the snapshot is made anyway. */
   async #sendScreen(claim: Boot["claim"], png: Buffer<ArrayBuffer>): Promise<void> {
     const { api, log, signal } = this.#means;
     const { buildId } = claim;
@@ -152,8 +155,8 @@ async function checkMeans({ memoryMb }: Machine, stateDir: string): Promise<void
 }
 
 /**
- * Names the snapshots from which this machine can start: those of a machine with the same arguments, which include the path of the
- * image, saved by the same QEMU on the same kernel and processor.
+ * Names the snapshots from which this machine can start: those of a machine with the same arguments, which include the
+ * path of the image, saved by the same QEMU on the same kernel and processor.
  */
 async function snapshotKey(machine: Machine): Promise<string> {
   const words = [await hostKey(), ...machineArguments(machine)];

@@ -4,7 +4,7 @@ import type { SessionDir } from "./session-dir.ts";
 
 /** The folder of Debian's package qemu-efi-aarch64. */
 const aavmf = "/usr/share/AAVMF";
-/** The session's own variables, relative to its directory. */
+/** The file with the session's own UEFI variables, relative to its directory. */
 const variablesName = "variables.fd";
 
 /** QEMU's arguments for the UEFI of a machine for arm64, which has no BIOS. */
@@ -16,7 +16,10 @@ export async function makeArmFirmware(dir: SessionDir): Promise<string[]> {
   ].flat();
 }
 
-/** Emulated, it is a Cortex-A57, which every distribution supports: newer ones sign their pointers, which is slow. */
+/**
+ * For emulation, the processor is a Cortex-A57, which every distribution supports. Newer ones sign their pointers,
+ * which is slow.
+ */
 const emulated = ["-accel", "tcg,tb-size=128", "-cpu", "cortex-a57"];
 
 /** This type of machine has neither a VGA card nor a keyboard, so both are added. */

@@ -6,8 +6,8 @@ import { hasSucceeded, run } from "../process.ts";
 import { sandboxedAsNobody } from "./session-sandbox.ts";
 
 /**
- * Thrown for an archive that no build of Kiln makes. An archive of a build contains one disk, and the files that describe
- * a machine for it.
+ * Thrown for an archive that no build of Kiln makes. An archive of a build contains one disk, and the files that
+ * describe a machine for it.
  */
 export class HostileArchive extends Error {
   constructor(why: string) {
@@ -26,17 +26,19 @@ interface Converting {
 const rawFile = "raw";
 
 /**
- * The largest size of a container with a disk. Tables take a thousandth, and the heads of compressed pieces a hundredth;
- * VHDX and others begin with some megabytes.
+ * The largest size of a container with a disk. Tables take a thousandth, and the heads of compressed pieces a
+ * hundredth; VHDX and others begin with some megabytes.
  */
 export const maxBytesIn = ({ conversion }: Container, rawSize: number): number =>
   conversion === undefined ? rawSize : sizeIn(conversion, rawSize) + Math.ceil(rawSize / 50) + 16 * 1024 * 1024;
 
 /**
- * Converts an untrusted disk to a raw disk in the same `dir`, which the user nobody may write to. Returns the name of the raw disk
+ * Converts an untrusted disk to a raw disk in the same `dir`, which the user nobody may write to. Returns the name of
+ * the raw disk.
  *
- * Some formats can name other files as parents, parts or data. The file's marks rule that out, and so does the command line. In
- * addition QEMU runs as the user nobody, and sees no other files of this host if bubblewrap works.
+ * Some formats can name other files as parents, parts or data. The check of the file's marks rules that out, and so
+ * does the command line. In addition, QEMU runs as the user nobody, and sees no other files of this host if bubblewrap
+ * works.
  */
 export async function convertToRaw(dir: string, disk: string, converting: Converting): Promise<string> {
   await checkHead(join(dir, disk), converting);
@@ -68,7 +70,7 @@ export async function convertToRaw(dir: string, disk: string, converting: Conver
   return rawFile;
 }
 
-/** Undoes the growth of a disk. */
+/** Undoes the growth of a disk by its conversion. */
 async function shrink(path: string, { conversion, rawSize }: Converting): Promise<void> {
   await using file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW);
   const { size } = await file.stat();

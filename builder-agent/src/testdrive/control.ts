@@ -15,7 +15,8 @@ export interface ControlSettings {
 const lastWordMs = 2_000;
 
 /**
- * The session's channel to its Testdrive object. It outlives its sockets: each new socket gets the latest reports again.
+ * The session's channel to its Testdrive object. It outlives its sockets: each new socket gets the latest reports
+ * again.
  *
  *             open                     close, error
  *  dialling ────────► connected ─────────────────────► dialling, after a pause

@@ -1,8 +1,8 @@
 import { creditWindowBytes } from "../contract.ts";
 
 /**
- * How many bytes may be sent to a viewer (src/lib/contract/testdrive.ts). A `plain-…` viewer has no window before its first credit. RFB
- * limits it anyway, because an update is sent only on request.
+ * The number of bytes that may be sent to a viewer (src/lib/contract/testdrive.ts). A `plain-…` viewer has no window
+ * before its first credit. RFB limits it anyway, because an update is sent only on request.
  */
 export class CreditWindow {
   #unconfirmed = 0;

@@ -10,9 +10,10 @@ export const overlayName = "overlay.qcow2";
 const blankDiskSize = "1T";
 
 /**
- * The drives of a session, as QEMU's arguments. Writes to a disk go to an overlay, which is deleted with the session. A medium is
- * read-only. An installation medium also gets a blank disk, from which the machine boots as soon as a system is on it. Every format
- * is given, never probed: otherwise a guest could write a first sector that looks like a qcow2 which refers to files of the host.
+ * The drives of a session, as QEMU's arguments. Writes to a disk go to an overlay, which is deleted with the session. A
+ * medium is read-only. An installation medium also gets a blank disk, from which the machine boots as soon as a system
+ * is installed on it. Every format is given, never probed: otherwise a guest could write a first sector that looks like
+ * a qcow2 which refers to files of the host.
  */
 export async function makeDrives(
   {

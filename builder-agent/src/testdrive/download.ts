@@ -11,7 +11,7 @@ import { writeAll } from "../files.ts";
 export interface Download {
   claim: Pick<TestdriveClaim, "image">;
   /**
-   * The sessions that wait for the image. A token is valid until its session ends. Then the token of another session is
+   * The sessions that wait for the image. A token is valid until its session ends; then another session's token is
    * used.
    */
   leases: () => Lease[];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { guestAddress } from "../contract.ts";
 import type { Qmp } from "./qmp.ts";
 
-/** The first port of QEMU on the loopback of the sandbox that leads to the guest. The next ones follow. */
+/** The first port of the sandbox's loopback that QEMU forwards to the guest. The next ones follow it. */
 const guestWebPort = 8080;
 export const clientsPort = 5900;
 /** Sockets in the session's directory that lead to these ports. */
@@ -28,7 +28,7 @@ interface Forward {
   socket: string;
 }
 
-/** The ways into a guest. */
+/** The port forwards into a guest. */
 export const forwardsOf = ({ hasNetwork, ports = [visitedPort] }: Omit<Network, "enclosed">): Forward[] =>
   !hasNetwork
     ? []
@@ -39,9 +39,10 @@ export const forwardsOf = ({ hasNetwork, ports = [visitedPort] }: Omit<Network, 
       }));
 
 /**
- * The guest's network card, if it has a network. QEMU gives the guest an address and forwards some ports to it. `restrict=on` drops
- * everything that the guest sends to the host or beyond. QEMU 7.2 cannot forward from a unix socket, so in a sandbox it listens on
- * ports of its loopback. Without one it listens on ports of this host's loopback, which the kernel chooses.
+ * The guest's network card, if it has a network. QEMU gives the guest an address and forwards some ports to it.
+ * `restrict=on` drops everything that the guest sends to the host or beyond. QEMU 7.2 cannot forward from a unix
+ * socket, so in a sandbox it listens on ports of its loopback. Without one it listens on ports of this host's loopback,
+ * which the kernel chooses.
  */
 export function networkArguments(network: Network): string[] {
   if (!network.hasNetwork) return ["-nic", "none"];
@@ -55,7 +56,10 @@ export function networkArguments(network: Network): string[] {
 // info usernet:  TCP[HOST_FORWARD]  10  127.0.0.1 33679  10.0.2.15  80  0  0
 const connection = /TCP\[(\w+)\]\s+-?\d+\s+127\.0\.0\.1\s+(\d+)\s+10\.0\.2\.15\s+(\d+)\s/g;
 
-/** The ways of QEMU into the guest, and the open connections on them. QEMU 7.2 reports them only in its human monitor. */
+/**
+ * QEMU's port forwards into the guest, and the open connections on them. QEMU 7.2 reports them only in its human
+ * monitor.
+ */
 async function connectionsOf({ execute }: Pick<Qmp, "execute">) {
   const answer = z.string().parse(await execute("human-monitor-command", { "command-line": "info usernet" }));
   return [...answer.matchAll(connection)].map(([, state = "", from, to]) => ({

@@ -18,8 +18,8 @@ export interface ImageSource {
 }
 
 /**
- * The build's disk or medium, held in the cache. If it is not cached, it is downloaded, verified and unpacked, once for all
- * sessions that wait for it.
+ * The build's disk or medium, held in the cache. If it is not cached, it is downloaded, verified and unpacked, once for
+ * all sessions that wait for it.
  */
 export async function getImage(claim: TestdriveClaim, source: ImageSource): Promise<CachedImage> {
   const { buildId, image } = claim;
@@ -86,7 +86,7 @@ async function checkRoom(path: string, neededBytes: number): Promise<void> {
 
 const gib = (bytes: number) => `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 
-/** Reports each new percent. A message per chunk would be too many. */
+/** Reports each new percent. A message for each chunk would be too many. */
 function telling(size: number, onMessage: (message: string) => void): (received: number) => void {
   let reported = -1;
   return (received) => {

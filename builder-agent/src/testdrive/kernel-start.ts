@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { Qmp } from "./qmp.ts";
 
 /*
- * On a busy host, an emulated timer may be late. In its first moment, Linux takes it for a broken one and panics
- * (check_timer in arch/x86/kernel/apic/io_apic.c: "IO-APIC + timer doesn't work"). With "quiet" it prints nothing. Then
- * it repeats one loop forever, before it has started the clock of its processor. The same machine, started again,
+ * On a busy host, an emulated timer may be late. In its first moments, Linux then considers it broken and panics
+ * (check_timer in arch/x86/kernel/apic/io_apic.c: "IO-APIC + timer doesn't work"). With "quiet", it prints nothing and
+ * repeats one loop forever, before it has started the clock of its processor. If the same machine is started again, it
  * boots.
  */
 
@@ -23,8 +23,8 @@ export interface KernelStart {
 const usualLimits = { stuckMs: 5_000, everyMs: 1_000, restarts: 3 };
 
 /**
- * Restarts a machine whose kernel is stuck before its clock runs. Settles when the clock runs, after the last restart, or when the
- * machine ends. It does not touch a machine that waits in its firmware or in a boot loader.
+ * Restarts a machine whose kernel is stuck before its clock runs. Settles when the clock runs, after the last restart,
+ * or when the machine ends. It does not touch a machine that waits in its firmware or in a boot loader.
  */
 export async function watchKernelStart(start: KernelStart): Promise<void> {
   const { execute, usedMs, onRestart, signal } = start;

@@ -9,9 +9,9 @@ export interface Machine {
   arch?: Arch | undefined;
   accel: Accel;
   memoryMb: number;
-  /** The arguments from makeDrives. */
+  /** QEMU's arguments for the drives, from makeDrives. */
   drives: string[];
-  /** QEMU's arguments for UEFI. Without them, the machine starts by BIOS. */
+  /** QEMU's arguments for UEFI. Without them, the machine boots with BIOS. */
   firmware?: readonly string[] | undefined;
   /** The arguments of its TPM. Default: it has none. */
   tpm?: readonly string[] | undefined;

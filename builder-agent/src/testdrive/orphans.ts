@@ -8,8 +8,8 @@ import { sessionsDir } from "./session-dir.ts";
 import { tpmProgram } from "./tpm.ts";
 
 /**
- * Kills the processes that the sessions of a killed agent left behind, and removes their directories. It recognises them by their
- * working directory: unlike a file with the process id, that is always right.
+ * Kills the processes that the sessions of a killed agent left behind, and removes their directories. It recognises
+ * them by their working directory, which is always right, unlike a file with the process id.
  */
 export async function killOrphans(stateDir: string): Promise<void> {
   const dir = sessionsDir(stateDir);
@@ -36,7 +36,10 @@ async function isBelow(pid: number, dir: string, programs: readonly string[]): P
   return programs.includes(basename(program));
 }
 
-/** Its VNC port must be free for the first new session. A killed process needs about 100 ms to end. */
+/**
+ * Waits until the process is gone, because its VNC port must be free for the first new session. A killed process needs
+ * about 100 ms to end.
+ */
 async function untilGone(pid: number): Promise<void> {
   for (let waitedMs = 0; waitedMs < 5_000; waitedMs += 20) {
     const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);

@@ -38,7 +38,9 @@ export interface Qemu extends AsyncDisposable {
   execute: Qmp["execute"];
 }
 
-/** The address of a server of QEMU for `net.connect` and `http.request`: a port of this host's loopback, or a socket. */
+/**
+ * The address of a server of QEMU for `net.connect` and `http.request`: a port of this host's loopback, or a socket.
+ */
 export type Endpoint = { host: string; port: number } | { path: string };
 
 export interface QemuStart {
@@ -74,7 +76,8 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   const child = spawn(program, args, {
     cwd: dir.path,
     env: environment(),
-    // Its own process group. Until bubblewrap has tied its child's life to its own, killing it alone would leave that child running.
+    // Its own process group. Until bubblewrap has tied its child's life to its own, killing it alone would leave that
+    // child running.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", saved?.descriptor ?? "ignore"],
   });
@@ -137,7 +140,7 @@ async function endpointsOf(machine: Machine, dir: SessionDir, qmp: Qmp): Promise
   return endpoints;
 }
 
-/** Why a machine ended that nothing but its guest has ended. */
+/** The message if only the guest itself has ended the machine. */
 export const switchedOff = "The appliance switched itself off.";
 
 function reasonOf(exit: Exit, complaints: string[]): string {

@@ -28,7 +28,10 @@ const VncEvent = z.object({
   }),
 });
 
-/** Counts VNC clients of the TCP address by QEMU's events. The Worker counts its own clients, on the unix socket, itself. */
+/**
+ * Counts VNC clients of the TCP address by QEMU's events. The Worker counts its own clients, on the unix socket,
+ * itself.
+ */
 export class TcpViewers {
   readonly #clients = new Set<string>();
 

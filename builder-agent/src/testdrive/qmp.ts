@@ -21,8 +21,8 @@ export interface Qmp extends Disposable {
 }
 
 /**
- * Connects as soon as QEMU listens on the socket, until `signal` is aborted. QEMU executes its first command only when its command
- * line is done, so when this settles, the VNC servers accept connections.
+ * Connects as soon as QEMU listens on the socket, until `signal` is aborted. QEMU executes its first command only when
+ * its command line is done, so when this settles, the VNC servers accept connections.
  */
 export async function openQmp(path: string, onEvent: (event: QmpEvent) => void, signal: AbortSignal): Promise<Qmp> {
   const socket = await untilConnected(path, signal);

@@ -43,15 +43,18 @@ export interface TestdriveParts {
   log: Log;
 }
 
-/** How much larger than its image the disk of a machine with a seed is: its root can grow, as on a real disk. */
+/**
+ * The room by which the disk of a machine with a seed is larger than its image, so that its root can grow, as on a real
+ * disk.
+ */
 const seedRoom = 1024 ** 3;
 
 /** The end of a session, with a message for its owner. */
 class SessionOver extends Error {}
 
 /**
- * Hosts one testdrive until it powers off, is stopped, loses the Worker, or the agent stops. Never rejects: errors are reported to
- * the Worker and logged. When it settles, process, overlay and port are released.
+ * Hosts one testdrive until it powers off, is stopped, loses the Worker, or the agent stops. Never rejects: errors are
+ * reported to the Worker and logged. When it settles, process, overlay and port are released.
  */
 export async function runTestdrive(
   claim: TestdriveClaim,

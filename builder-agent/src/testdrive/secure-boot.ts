@@ -5,12 +5,12 @@ import type { SessionDir } from "./session-dir.ts";
 
 /** The folder of Debian's package ovmf. */
 const ovmf = "/usr/share/OVMF";
-/** The session's own variables, relative to its directory. */
+/** The file with the session's own UEFI variables, relative to its directory. */
 const variablesName = "variables.fd";
 
 /**
- * QEMU's arguments for a UEFI that has Secure Boot on, and the keys of almost every machine that is sold. Undefined if
- * this host has no such firmware.
+ * QEMU's arguments for a UEFI with Secure Boot turned on, and with the keys that almost every machine is sold with.
+ * Undefined if this host has no such firmware.
  */
 export async function makeSecureFirmware(dir: SessionDir, folder = ovmf): Promise<string[] | undefined> {
   const [code, variables] = [`${folder}/OVMF_CODE_4M.secboot.fd`, `${folder}/OVMF_VARS_4M.ms.fd`];
@@ -37,7 +37,7 @@ export const linuxReport = /secure boot (?:is )?(enabled|disabled)\b/i;
 /** Longer than such a line. */
 const keptCharacters = 200;
 
-/** Watches the console for the kernel's own report on Secure Boot, and passes it on once, as a sentence. */
+/** Watches the console for the kernel's own report on Secure Boot, and forwards it once, as a sentence. */
 export function watchSecureBoot(say: (message: string) => void): (chunk: Buffer) => void {
   let end: string | undefined = "";
   return (chunk) => {

@@ -45,7 +45,10 @@ export async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSig
   return drive();
 }
 
-/** cloud-init needs both of the first two. A machine with a new instance id begins again, as after a copy. */
+/**
+ * The files of the seed. cloud-init needs both of the first two. A machine with a new instance id begins again, as
+ * after a copy.
+ */
 function textsOf({ userData = "", metaData, networkConfig }: Seed, { path }: SessionDir): Record<string, string> {
   return {
     "user-data": userData,

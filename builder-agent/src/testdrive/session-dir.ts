@@ -1,7 +1,10 @@
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The directory for a session's overlay, sockets and serial log. Only the agent's user may enter. Deleted with the session. */
+/**
+ * The directory for a session's overlay, sockets and serial log. Only the agent's user may enter. Deleted with the
+ * session.
+ */
 export interface SessionDir extends AsyncDisposable {
   path: string;
   file(name: string): string;

@@ -15,8 +15,9 @@ export interface SandboxState {
 }
 
 /**
- * A session's QEMU has its own network, with a loopback only, and its own files, processes and names. Root does not use a user
- * namespace: QEMU opens its files as root and then becomes the session's user, which such a namespace would lack.
+ * A session's QEMU has its own network, with only a loopback, and its own files, processes and names. As root it uses
+ * no user namespace: QEMU opens its files as root and then becomes the session's user, which such a namespace would
+ * lack.
  */
 const apart = (): string[] =>
   process.getuid?.() === 0
@@ -28,7 +29,10 @@ const apart = (): string[] =>
 
 const shownAs = "/disk";
 
-/** The same command, run as the user nobody in `dir`. If a sandbox works here, it sees only that directory and the programs of this host. */
+/**
+ * The same command, run as the user nobody in `dir`. If a sandbox works here, it sees only that directory and the
+ * programs of this host.
+ */
 export async function sandboxedAsNobody(
   dir: string,
   command: string,

@@ -1,7 +1,7 @@
 /*
  * QEMU's parent in the sandbox of a session (session-sandbox.ts): `socket-bridge.ts USER NAME=PORT,… COMMAND …`. Only
- * unix sockets lead into a network namespace, and QEMU 7.2 cannot forward from them, so each of these sockets is joined
- * to a port of QEMU.
+ * unix sockets lead into a network namespace, and QEMU 7.2 cannot forward from them. So this program joins each of
+ * these sockets to a port of QEMU.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -21,14 +21,14 @@ export interface Tpm extends AsyncDisposable {
 }
 
 /**
- * Starts the TPM of a session, which is new in a new session. Its state is in a folder of the session's directory, and it sees nothing
- * else. Undefined if this host has no swtpm.
+ * Starts the TPM of a session, which is new in a new session. Its state is in a folder of the session's directory, and
+ * it sees nothing else. Undefined if this host has no swtpm.
  */
 export async function startTpm(dir: SessionDir, signal: AbortSignal, program = tpmProgram): Promise<Tpm | undefined> {
   const folder = dir.file(folderName);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if (process.getuid?.() === 0) await chown(folder, nobody, nobody);
-  // QEMU is root without its capabilities when it connects. Nobody else can enter the session's directory.
+  // When it connects, QEMU is root without its capabilities. No other user can enter the session's directory.
   await chmod(folder, 0o711);
   const state = ["--tpmstate", "dir=.", "--ctrl", `type=unixio,path=${socketName},mode=0666`];
   const limited = [`--fsize=${maxFileBytes}`, "--core=0", "--", program, "socket", "--tpm2", ...state];

@@ -22,10 +22,11 @@ interface Expected {
 }
 
 /**
- * Unpacks the one disk of a `.tar.gz` or `.tar` to `into`, as a sparse raw disk. An untrusted user's build decides what is in the archive. So
- * tar runs as the user `nobody`, in an empty directory, and only for members with one file name extension. It writes all of them to
- * the same file name, and may neither overwrite that file nor make it larger than announced. The result is checked before it is
- * used. (Writing the member to standard output would be as safe, but tar then writes holes in pieces of 512 bytes: 13 s for 2 GiB.)
+ * Unpacks the one disk of a `.tar.gz` or `.tar` to `into`, as a sparse raw disk. An untrusted user's build decides what
+ * is in the archive. So tar runs as the user `nobody`, in an empty directory, and only for members with one file name
+ * extension. It writes all of them to the same file name, and may neither overwrite that file nor make it larger than
+ * announced. The result is checked before it is used. (Writing the member to standard output would be as safe, but tar
+ * then writes holes in pieces of 512 bytes: 13 s for 2 GiB.)
  */
 export async function unpackDisk(archive: string, into: string, expected: Expected): Promise<void> {
   const { rawSize, container, signal } = expected;

@@ -12,8 +12,8 @@ export interface ReservedVnc {
   /** The address that QEMU listens on. Behind address translation it differs from `host`. */
   bindHost: string;
   /**
-   * Stops listening so that QEMU can, but keeps the port reserved. Returns the clients that connected too early; nothing has
-   * been read from them
+   * Stops listening so that QEMU can, but keeps the port reserved. Returns the clients that connected too early;
+   * nothing has been read from them.
    */
   handOver(): Promise<Socket[]>;
   /** Keeps listening for a QEMU in a sandbox, and connects all clients to it, the early ones first. */
@@ -24,9 +24,9 @@ export interface ReservedVnc {
 /** QEMU names a VNC port as a display, which counts from here. */
 export const firstVncPort = 5900;
 
-/** The most clients that wait for QEMU's start. More are disconnected. */
+/** The maximum number of clients that wait for QEMU's start. More are disconnected. */
 const maxEarlyClients = 8;
-/** QEMU itself accepts as many. */
+/** QEMU itself accepts the same number. */
 const maxClients = 32;
 
 /** Reserved ports on which QEMU listens, is about to listen, or has just ended. */
@@ -46,7 +46,10 @@ export async function reserveVnc(config: Pick<Config, "vnc">): Promise<ReservedV
   return null;
 }
 
-/** Every port once, from a random start, so that clients of an ended session do not reach the next session at the old address. */
+/**
+ * Every port once, from a random start, so that clients of an ended session do not reach the next session at the old
+ * address.
+ */
 function candidates([from, to]: readonly [number, number]): number[] {
   const first = Math.max(from, firstVncPort);
   const count = Math.max(0, to - first + 1);

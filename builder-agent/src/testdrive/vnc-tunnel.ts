@@ -49,7 +49,10 @@ export async function joinViewer({ viewer, dial, vncPath, signal }: Viewer): Pro
   }
 }
 
-/** Forwards keys and pointer. If the guest does not read them, the viewer's socket is paused, so that memory does not fill. */
+/**
+ * Forwards keys and pointer events. If the guest does not read them, the viewer's socket is paused, so that memory does
+ * not fill.
+ */
 function forward(data: RawData, socket: WebSocket, vnc: Socket): void {
   const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data;
   if (vnc.write(bytes)) return;
@@ -65,7 +68,9 @@ function parseCredit(data: RawData): number | undefined {
   }
 }
 
-/** Sends QEMU's bytes as frames of at most maxFrameBytes, as far as the viewer's window and our own buffer have room. */
+/**
+ * Sends QEMU's bytes as frames of at most maxFrameBytes, as far as the viewer's window and our own buffer have room.
+ */
 class FrameSender {
   readonly #vnc: Socket;
   readonly #socket: WebSocket;
@@ -114,13 +119,13 @@ class FrameSender {
     this.#waitingBytes -= bytes;
     this.#window.sent(bytes);
     this.#sentAt = performance.now();
-    // Continues when the bytes have left, because our full buffer may have stopped the loop.
+    // When these bytes are sent, the loop continues: our full buffer may have stopped it.
     this.#socket.send(waiting.subarray(0, bytes), { binary: true }, (error) => {
       if (!error && this.#waitingBytes > 0 && this.#timer === undefined) this.flush();
     });
   }
 
-  /** While a whole frame waits, QEMU is not read. It then skips updates instead of queueing them. */
+  /** Stops reading from QEMU while a whole frame waits. QEMU then skips updates instead of queueing them. */
   #holdBack(): void {
     if (this.#waitingBytes >= maxFrameBytes) this.#vnc.pause();
     else if (this.#vnc.isPaused()) this.#vnc.resume();
