@@ -1,4 +1,4 @@
-/** How signed provenance is read. The Worker writes it with the same code. */
+/** Reads signed provenance. The Worker writes it with the same code. */
 export {
   imageAmong,
   provenanceSuffix,

@@ -1,4 +1,4 @@
-/** How a delta between the disks of two images is written. `kiln download` reads it with the same code. */
+/** Writes a delta between the disks of two images. `kiln download` reads it with the same code. */
 export { blockSizeOf, eachHash, readBlocks, type Blocks } from "../../src/lib/delta/blocks.ts";
 export {
   deltaHead,

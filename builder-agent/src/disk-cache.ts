@@ -19,8 +19,8 @@ export interface CacheLayout {
   /** The entry that this one needs. Both are deleted together. */
   parentOf?(path: string): string | undefined;
   /**
-   * "disk": the cache lists its entries before each eviction, so others may change or delete them. "memory": it lists them once,
-   * which is faster for thousands of entries.
+   * "disk": the cache lists its entries before each eviction, so others may change or delete them. "memory": it lists
+   * them once, which is faster for thousands of entries.
    */
   index: "disk" | "memory";
 }
@@ -43,8 +43,8 @@ type GiveUp = () => Promise<void>;
 const incomingPrefix = "incoming";
 
 /**
- * Files and directories that are stored only to save time. An entry gets its name by a rename, so an entry that exists is complete.
- * Its modification time is its last use. The least recently used entries are deleted first.
+ * Files and directories that are stored only to save time. An entry gets its name by a rename, so an entry that exists
+ * is complete. Its modification time is the time of its last use. The least recently used entries are deleted first.
  */
 export class DiskCache {
   readonly #layout: CacheLayout;
@@ -59,7 +59,7 @@ export class DiskCache {
     this.#layout = layout;
   }
 
-  /** Deletes what a crash left unfinished, and what exceeds the limits. */
+  /** Opens the cache, and deletes what a crash left unfinished and what exceeds the limits. */
   static async open(layout: CacheLayout): Promise<DiskCache> {
     await mkdir(layout.dir, { recursive: true, mode: 0o700 });
     const unfinished = (await readdir(layout.dir)).filter((name) => name.startsWith(incomingPrefix));
@@ -72,7 +72,7 @@ export class DiskCache {
     return cache;
   }
 
-  /** A new path on the cache's disk, to write what `publish` then moves in. */
+  /** A new path on the cache's disk, for a file or directory that `publish` then moves in. */
   incoming(name: string): string {
     return join(this.#layout.dir, `${incomingPrefix}-${++this.#incomingCount}-${basename(name)}`);
   }
@@ -113,7 +113,9 @@ export class DiskCache {
     });
   }
 
-  /** @param giveUp called when the cache needs the room; without it, the entry stays until its last lease is released */
+  /**
+   * @param giveUp called when the cache needs the room; without it, the entry stays until its last lease is released
+   */
   lease(path: string, giveUp?: GiveUp): CacheLease {
     const mine = giveUp ?? Symbol(path);
     const leases = this.#leases.get(path) ?? new Set();
@@ -130,7 +132,7 @@ export class DiskCache {
     return this.#mutex.run(async () => void (await this.#remove(path)));
   }
 
-  /** Deletes what exceeds the limits. */
+  /** Deletes entries until the limits are met. */
   evict(): Promise<void> {
     return this.#mutex.run(() => this.#evict());
   }

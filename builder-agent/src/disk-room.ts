@@ -9,7 +9,7 @@ const floorPart = 0.2;
 /** The fastest disks fill a gigabyte in about a second. */
 const lookEveryMs = 1_000;
 
-/** How much may still be written to the disk of `dir`. Holes of sparse files count as free. */
+/** The bytes that can still be written to the disk of `dir`. Holes of sparse files count as free. */
 export async function freeBytes(dir: string): Promise<number> {
   const { bavail, bsize } = await statfs(dir);
   return bavail * bsize;
@@ -73,8 +73,8 @@ export class DiskRoom {
   }
 
   /**
-   * Whether the reserve is free once for the next build and once for each running build, which will still write. Deletes caches to
-   * reach it.
+   * Whether the reserve is free once for the next build, and once for each running build, because those will write
+   * more. Deletes caches to achieve this.
    */
   async isEnough(running: number): Promise<boolean> {
     const { config, log } = this.#means;
@@ -91,7 +91,9 @@ export class DiskRoom {
     return !this.#wasEnough && (await this.isEnough(running));
   }
 
-  /** Stops the newest build when the floor is reached, and checks again when it is gone. Runs until `signal` is aborted. */
+  /**
+   * Stops the newest build when the floor is reached, and checks again when it is gone. Runs until `signal` is aborted.
+   */
   async keepFloor(newest: () => Stoppable | undefined, signal: AbortSignal): Promise<void> {
     const { log } = this.#means;
     while (!signal.aborted) {

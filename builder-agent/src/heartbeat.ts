@@ -20,7 +20,9 @@ export interface HeartbeatLoop {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The shortest time between heartbeats. A failed one is repeated after it, several times before the lease ends. */
+/**
+ * The shortest time between heartbeats. A failed one is repeated after this time, several times before the lease ends.
+ */
 const soonMs = 1_000;
 
 /** Renews the lease of one build. Reports when the lease is lost or the build is cancelled. */

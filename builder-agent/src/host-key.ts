@@ -15,7 +15,7 @@ export async function hostKey(): Promise<string> {
 }
 
 /**
- * Identifies this run of the host's kernel (random(4)). A file that was not flushed to the disk is known to be complete only during
- * that run.
+ * Identifies this run of the host's kernel (random(4)). A file that was not flushed to the disk is known to be complete
+ * only during this run.
  */
 export const bootId = (): Promise<string> => readFile("/proc/sys/kernel/random/boot_id", "utf8");

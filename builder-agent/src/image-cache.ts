@@ -36,8 +36,8 @@ export interface ImageCache {
 }
 
 /**
- * An image is `BUILD_ID/SHA256.FORMAT`; its snapshots are directories next to it, `SHA256.FORMAT.KEY.snapshot`. The cache does not
- * wait until an image is written to the disk, so images are dropped when the host restarts.
+ * An image is `BUILD_ID/SHA256.FORMAT`; its snapshots are directories next to it, `SHA256.FORMAT.KEY.snapshot`. The
+ * cache does not wait until an image is written to the disk, so images are dropped when the host restarts.
  */
 export async function openImageCache(dir: string, maxBytes: number): Promise<ImageCache> {
   await forgetEarlierRuns(dir);

@@ -5,7 +5,10 @@ import { z } from "zod";
 import { sentenceOf, type Log } from "./log.ts";
 import { killProcess, outputOf, processesWhere } from "./process.ts";
 
-/** Kills processes that work below `dir`, then removes its mounts, then loop devices of files in it. Safe to repeat. */
+/**
+ * Kills processes that work below `dir`, then removes its mounts, and then detaches loop devices of files in it. Safe
+ * to repeat.
+ */
 export async function clearLeftovers(dir: string, log: Log): Promise<void> {
   for (const pid of await processesWhere((each) => worksBelow(dir, each))) {
     log("killing a leftover process", { pid, dir });
@@ -67,8 +70,8 @@ async function detach(device: string): Promise<void> {
 const isAttached = async (device: string) => (await tool("losetup", [device]).catch(() => "")) !== "";
 
 /**
- * Partitions of a loop device outlive it when KIWI is killed between `losetup -d` and `partx --delete`, and the next build
- * that gets the device fails with "error adding partition". They can be deleted only while a file is attached.
+ * Partitions of a loop device outlive it when KIWI is killed between `losetup -d` and `partx --delete`, and the next
+ * build that gets the device fails with "error adding partition". They can be deleted only while a file is attached.
  */
 async function clearStalePartitions(): Promise<void> {
   for (const name of (await readdir("/sys/block")).filter((each) => /^loop\d+$/.test(each))) {

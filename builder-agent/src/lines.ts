@@ -12,8 +12,8 @@ import {
 export const longestLine = 4 * 1024;
 
 /**
- * How long lines may occupy this thread before other work, such as heartbeats, gets a turn. During that turn the
- * program that writes the lines waits for its pipe.
+ * How long lines may occupy this thread before other work, such as heartbeats, gets a turn. During that turn, the
+ * program that writes the lines has to wait for its pipe.
  */
 const turnMs = 5;
 

@@ -9,8 +9,8 @@ export async function lockStateDir(stateDir: string): Promise<void> {
 }
 
 /**
- * Holds a name in Linux's abstract socket space. The kernel frees it when this process ends, also after SIGKILL. Returns a
- * function that releases the name; undefined if another process has it
+ * Holds a name in Linux's abstract socket space. The kernel frees it when this process ends, even after SIGKILL.
+ * Returns a function that releases the name, or undefined if another process has it.
  */
 export async function holdName(name: string): Promise<(() => Promise<void>) | undefined> {
   const server = createServer((socket) => socket.destroy());

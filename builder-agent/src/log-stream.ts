@@ -4,7 +4,7 @@ import { maxLogChunkBytes, type LogAnswer } from "./contract.ts";
 
 export interface LogStream {
   write(line: string): void;
-  /** Sends what is left. Drops later lines. */
+  /** Sends the remaining lines. Drops later ones. */
   close(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface LogStreamOptions {
   everyMs?: number;
 }
 
-/** While no one reads the log, it is sent this many times less often: each chunk costs a request and rows. */
+/** The log is sent this many times less often while no one reads it, because each chunk costs a request and rows. */
 const unwatchedTimes = 5;
 
 /** Sends lines in chunks, every second while the log is read. The Worker's answer contains the next offset. */
@@ -94,7 +94,10 @@ async function openSpool(file: string, onFailure: (error: unknown) => void) {
   };
 }
 
-/** Ends at the end of a line, unless these are the last bytes, so that no chunk ends in the middle of a character. */
+/**
+ * Ends the chunk at the end of a line, unless it contains the last bytes, so that no chunk ends in the middle of a
+ * character.
+ */
 async function chunkAt(spool: FileHandle, from: number, end: number) {
   const { buffer, bytesRead } = await spool.read(Buffer.alloc(Math.min(maxLogChunkBytes, end - from)), {
     position: from,

@@ -13,7 +13,7 @@ export function openLog(write: (line: string) => void, format: "text" | "json" =
   };
 }
 
-/** The same log with facts that every line gets. */
+/** The same log, with facts that are added to every line. */
 export const logAbout =
   (log: Log, about: Facts): Log =>
   (event, facts) =>

@@ -25,7 +25,10 @@ import { connectWorker } from "./worker-api.ts";
 /** The time allowed for shutdown after the first signal. The next start cleans up what is left. */
 const stopWithinMs = 5_000;
 
-/** Ctrl-C reaches the whole process group, and npm and scripts/node24.mjs send it again. That counts as the same signal. */
+/**
+ * Ctrl-C reaches the whole process group, and npm and scripts/node24.mjs send it again. Within this time, it counts as
+ * the same signal.
+ */
 const sameSignalMs = 1_000;
 
 function keyHelp({ key, environment, meaning, default: fallback }: ConfigKey): string {

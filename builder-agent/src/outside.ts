@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import { Agent, ProxyAgent } from "undici";
 import { hostOf, isAddress, isPublicAddress } from "./contract.ts";
 
-/** This agent does not fetch the URL, which a user gave. */
+/** Thrown for a URL from a user that this agent must not fetch. */
 export class OutsideRefused extends Error {
   override readonly name = "OutsideRefused";
 }
@@ -11,7 +11,7 @@ export class OutsideRefused extends Error {
 export interface OutsideRules {
   /** Each is HOST or HOST:PORT, and may have any address. */
   allowHosts: readonly string[];
-  /** An HTTP proxy, and the `HOST:PORT` that it is used for. It resolves their names itself. */
+  /** An HTTP proxy, and the `HOST:PORT`s that it is used for. It resolves their names itself. */
   proxy?: { url: string; hosts: readonly string[] } | undefined;
   /** Resolves a host name to its addresses. */
   resolve?: (host: string) => Promise<string[]>;

@@ -10,7 +10,9 @@ export interface RunOptions {
   signal: AbortSignal;
   /** Each line of standard output and standard error, in the order of arrival. */
   onLine?: (line: string) => void;
-  /** Writes the program's standard input. If it fails, the program fails too. Without it, there is no input. */
+  /**
+   * Writes the program's standard input. If this fails, the program counts as failed. Without it, there is no input.
+   */
   input?: () => Promise<void>;
   /** Receives standard output as bytes. Lines then come only from standard error. */
   onOutput?: (output: Readable) => Promise<void>;
@@ -90,8 +92,8 @@ export const succeeds = (command: string, args: readonly string[], signal: Abort
 const maxTrialMs = 30_000;
 
 /**
- * Why a command fails: the last line that it writes, or how it ends. Empty if it succeeds. Throws if it cannot be
- * started.
+ * The reason why a command fails: the last line that it writes, or how it ends. Empty if it succeeds. Throws if it
+ * cannot be started.
  */
 export async function whyItFails(command: string, args: readonly string[], env?: Record<string, string>) {
   let last = "";

@@ -3,7 +3,7 @@ import type { Config } from "./config.ts";
 import { Job } from "./contract.ts";
 import { RemoteRefusal, shortTries, withRetry } from "./retry.ts";
 
-/** A wake-up. `job` is null if this agent does not understand it. Acknowledge it anyway. */
+/** A wake-up. `job` is null if this agent does not understand it. Such a message must be acknowledged anyway. */
 export interface Message {
   leaseId: string;
   job: Job | null;

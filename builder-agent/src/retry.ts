@@ -80,8 +80,8 @@ export async function okOrRefusal(what: string, answer: Response): Promise<Respo
 }
 
 /**
- * The claims of one kind of work. Each is repeated until its answer has arrived: the Worker gives it the same work. If no try gets an
- * answer, the next claim repeats it. Otherwise that work would wait until the end of its lease.
+ * The claims of one kind of work. Each is repeated until its answer has arrived: the Worker gives it the same work. If
+ * no try gets an answer, the next claim repeats it. Otherwise that work would wait until the end of its lease.
  */
 export function repeatedClaims() {
   let unanswered: string | undefined;

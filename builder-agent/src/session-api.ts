@@ -3,13 +3,19 @@ import { contentSizeHeader, guestHead, guestHeadHeader, type GuestAnswer, type M
 import type { Lease } from "./lease.ts";
 import { okOrRefusal } from "./retry.ts";
 
-/** Calls of a session on which a client waits. They are never repeated: bodies are streams, and a late answer has no reader. */
+/**
+ * Calls about a session while a client waits for the answer. They are never repeated: bodies are streams, and a late
+ * answer has no reader.
+ */
 export interface SessionApi {
   /** The body of a request that a visitor sends to the guest's web server. */
   readVisit(visit: VisitLease, signal: AbortSignal): Promise<Readable>;
   /** Settles when the visitor has the whole answer. Rejects when the visitor has left. */
   answerVisit(visit: VisitLease, answer: VisitAnswer, signal: AbortSignal): Promise<void>;
-  /** Answers a request about modified files. Settles when the client has the whole answer. Rejects when the client has left. */
+  /**
+   * Answers a request about modified files. Settles when the client has the whole answer. Rejects when the client has
+   * left.
+   */
   answerModified(request: ModifiedLease, answer: ModifiedAnswer | ModifiedContent, signal: AbortSignal): Promise<void>;
   /** The screen of the booted guest, as PNG. */
   sendScreen(testdrive: Lease, png: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void>;
@@ -58,7 +64,7 @@ export function sessionCalls(url: string, headersOf: (lease: Lease) => Record<st
       try {
         await post(lease, `visits/${encodeURIComponent(lease.visit)}/answer`, { ...sent, signal });
       } finally {
-        body.destroy(); // if fetch's own connection fails, it leaves the body, and so the guest's connection, open
+        body.destroy(); // if fetch's own connection fails, fetch leaves the body open, and so the guest's connection
       }
     },
     answerModified: (lease, answer, signal) =>

@@ -8,7 +8,7 @@ export interface SocketOptions {
   onNotice: (notice: AgentNotice) => void;
   /** Makes the report about the host for the Worker. */
   report: () => Promise<AgentReport>;
-  /** Its event "change" means that the Worker must have a report now. */
+  /** Emits "change" when the Worker must get a report immediately. */
   changes?: EventTarget;
   /** Called when the socket has opened, and when it is closed. */
   onConnection?: (isOpen: boolean) => void;
@@ -19,7 +19,10 @@ export interface SocketOptions {
 
 /** After two pings without an answer, the socket counts as dead. */
 const pingEveryMs = 10_000;
-/** A report wakes an object of the Worker, so without a change they are rare, and the same report is not sent again. */
+/**
+ * A report wakes an object of the Worker. So reports are rare unless something changes, and the same report is not sent
+ * again.
+ */
 const reportEveryMs = 60_000;
 /** A connection that lasted this long was good. */
 const steadyMs = 30_000;

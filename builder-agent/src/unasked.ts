@@ -2,8 +2,8 @@
 const everyMs = { connected: 60 * 60_000, alone: 50_000 };
 
 /**
- * When to claim without a message and without a notice, because both may be lost, or another agent may have taken the
- * message of work that it cannot do.
+ * Decides when to claim without a message or a notice: both may be lost, and another agent may have taken the message
+ * of work that it cannot do.
  */
 export class Unasked {
   #last = Date.now();

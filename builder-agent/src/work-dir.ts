@@ -27,9 +27,10 @@ export async function clearWorkDirs(stateDir: string, log: Log): Promise<number>
 }
 
 /**
- * ext4 without a journal does not use a deleted inode again for five minutes, and looks at each of them whenever it creates a file:
- * the 17,000 files of a Debian root then take 7 to 13 s of processor time instead of 1. With this flag, directories of different
- * names begin in different parts of the disk, so most builds create their files where the last one has not just deleted its own.
+ * ext4 without a journal does not reuse a deleted inode for five minutes, and checks each of them whenever it creates a
+ * file: the 17,000 files of a Debian root then take 7 to 13 s of processor time instead of 1. With this flag,
+ * directories with different names begin in different parts of the disk, so most builds create their files away from
+ * those that the last build has just deleted.
  */
 async function makeWorkRoot(stateDir: string): Promise<string> {
   const root = join(stateDir, "work");

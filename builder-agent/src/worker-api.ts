@@ -49,8 +49,8 @@ interface PieceId {
 }
 
 /**
- * The Worker's agent API, one method per endpoint, with parsed answers. Calls are repeated (retry.ts) until `signal` is aborted. A
- * repeated claim gets the same answer.
+ * The Worker's agent API, one method per endpoint, with parsed answers. Calls are repeated (retry.ts) until `signal` is
+ * aborted. A repeated claim gets the same answer.
  */
 export interface WorkerApi extends SessionApi {
   hello(capabilities: Capabilities, signal: AbortSignal): Promise<HelloAnswer>;
@@ -99,7 +99,7 @@ export interface ArtifactApi {
   complete(file: CompleteUpload): Promise<void>;
 }
 
-/** @param incarnation this process. Absent if it claims no work */
+/** @param incarnation this process; absent if it claims no work */
 export function connectWorker(config: Pick<Config, "url" | "token">, incarnation?: Incarnation): WorkerApi {
   const send: Send = (path, request) => call(config, path, request);
   const dial: Dial = (path, lease, protocol = "") =>
