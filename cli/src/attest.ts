@@ -1,4 +1,4 @@
-/** How signed statements are read. The service writes them with the same code. */
+/** Reads signed statements. The service writes them with the same code. */
 export {
   billSuffixes,
   imageAmong,

@@ -1,4 +1,6 @@
-/** How the public log is read. The service writes it with the same code, which has tests against the definitions of RFC 6962. */
+/**
+ * Reads the public log. The service writes it with the same code, which is tested against the definitions of RFC 6962.
+ */
 export { isSignedBy, readCheckpoint, type Checkpoint } from "../../src/lib/attest/log/checkpoint.ts";
 export { cosignatureLine, cosignersOf } from "../../src/lib/attest/log/cosignature.ts";
 export { continues } from "../../src/lib/attest/log/history.ts";

@@ -17,8 +17,8 @@ export interface Here {
 }
 
 /**
- * Has the builder agent of this machine build an image again from its provenance. It gets the key that has signed it, so
- * it trusts the same keys as this program.
+ * Has the builder agent of this machine build an image again from its provenance. It gets the key that has signed it,
+ * so it trusts the same keys as this program.
  */
 export async function rebuildHere(kiln: Kiln, file: string, { key: keyFile, root, bare }: Here): Promise<Exit> {
   if (kiln.isForAssistant)

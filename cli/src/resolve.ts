@@ -44,7 +44,8 @@ function oneNamed<Named extends { id: number; name: string }>(
 /**
  * The id of a repository, given by its id or its name.
  *
- * @param appliance its id or name, if one of its repositories is meant; otherwise one of all that the account can see is
+ * @param appliance its id or name, if one of its repositories is meant; otherwise one of all that the account can see
+ * is
  */
 export async function repositoryId(client: Client, given: string, appliance?: string): Promise<number> {
   if (isNumber(given)) return Number(given);

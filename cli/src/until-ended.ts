@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kiln } from "./kiln.ts";
 
 /**
- * Waits for work of a builder, and reports when it waits and when it begins.
+ * Waits for work of a builder, and reports when it is waiting and when it begins.
  *
- * @param last reads the last work of that kind. Undefined if there is none
- * @param begun the report when it runs
+ * @param last reads the latest work of that kind; undefined if there is none
+ * @param begun the report when it begins
  */
 export async function untilEnded<T extends { state: string; ended_at?: string }>(
   kiln: Pick<Kiln, "note">,

@@ -1,7 +1,9 @@
 import { ServiceRefusal } from "../client/failure.ts";
 import { applianceSchema, type Schema } from "./check.ts";
 
-/** The refusal of a value of a definition, which the service names by its path in XML, with the name that people use. */
+/**
+ * The refusal of a value of a definition, which the service names by its path in XML, with the name that people use.
+ */
 export function withNames(error: unknown, nameOf: (path: readonly string[]) => string): unknown {
   if (!(error instanceof ServiceRefusal)) return error;
   const { path, rest } = refusedIn(error);

@@ -59,7 +59,7 @@ const intro = [
   "Passwords are not in it. To set one, name a variable: password: { env: NAME }",
 ];
 
-/** In a block, the library drops the whitespace of blank lines. */
+/** Quotes texts with blank lines, because the library drops the white space of such lines in a block. */
 function quoteBlank(_key: unknown, node: Scalar): void {
   if (typeof node.value === "string" && /(^|\n)[ \t]+(\n|$)/.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
 }

@@ -5,7 +5,7 @@ export type EndedBuild = AnswerOf<"listBuilds">["builds"][number];
 /** How many builds one call lists. */
 const perCall = 1000;
 
-/** The builds of an appliance that have ended, newest first. Calls for older ones only if they are read. */
+/** The builds of an appliance that have ended, newest first. Requests older ones only when they are read. */
 export async function* endedBuilds(client: Client, applianceId: number): AsyncGenerator<EndedBuild> {
   for (let before: number | undefined; ;) {
     const { builds } = await client.call("listBuilds", { appliance_id: applianceId, before });

@@ -74,7 +74,7 @@ function asSetting(error: unknown): unknown {
   );
 }
 
-/** The setting that was probably meant: only its first unknown word is compared, with the known words at that place. */
+/** The setting that was probably meant. Compares only the first unknown word with the known words at its place. */
 function meantBy([word = "", ...inner]: readonly string[], { properties = {} }: Schema): string | undefined {
   const known = Object.hasOwn(properties, word) ? properties[word] : undefined;
   if (!known) return closest(word, Object.keys(properties));
@@ -161,5 +161,5 @@ const isSection = (value: Value | undefined): value is Section => typeof value =
 
 const inOneLine = (value: Value): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** An answer comes from JSON, so it contains nothing else. */
+/** An answer comes from JSON, so it contains only such values. */
 const valueOf = (document: object): Value => document as Section;

@@ -77,7 +77,10 @@ function readBefore(words: readonly string[], options: Readonly<Record<string, O
 const optionOf = (flag: string | undefined, options: Readonly<Record<string, Option>>): Option | undefined =>
   Object.entries(options).find(([key]) => flagOf(key) === flag)?.[1];
 
-/** Empty if the service does not answer or you are not signed in: an error would disturb the prompt. */
+/**
+ * Candidates from the service. Empty if it does not answer or the user is not signed in, because an error would disturb
+ * the prompt.
+ */
 async function fromService(
   placeholder: Placeholder,
   { url, ...context }: Typed & { given: Readonly<Record<string, string | undefined>> },

@@ -1,13 +1,16 @@
 import { headerBytes, readHeader, type DeltaHeader } from "../delta.ts";
 import { wholeOf } from "./resumed.ts";
 
-/** Follows the address of an image. */
+/** The suffix that turns the address of an image into the address of its delta. */
 const deltaSuffix = ".delta";
-/** The most deltas that make one disk. */
+/** The maximum number of deltas that make one disk. */
 const maxDeltas = 8;
-/** The most older images that are searched for deltas of a chain. */
+/** The maximum number of older images that are searched for the deltas of a chain. */
 const maxAsked = 30;
-/** Several deltas take longer than one download of the same size, because a disk is written for each. */
+/**
+ * Several deltas must be smaller than the image by this factor: they take longer than one download of the same size,
+ * because a disk is written for each.
+ */
 const worthwhile = 0.8;
 
 /** A delta that the service offers for download. */
@@ -30,8 +33,8 @@ interface Wanted {
 }
 
 /**
- * The deltas that lead from a disk on this machine to the wanted one, in their order. Several are only used if they are clearly
- * smaller than the image. Undefined if there are none.
+ * The deltas that lead from a disk on this machine to the wanted one, in their order. Several are only used if they are
+ * clearly smaller than the image. Undefined if there are none.
  */
 export async function deltasTo({ url, sha256, isHere, older }: Wanted): Promise<RemoteDelta[] | undefined> {
   const last = await deltaOf(url);

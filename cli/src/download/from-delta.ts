@@ -27,8 +27,8 @@ export interface MadeDisk {
 }
 
 /**
- * Makes the disk of an image from that of an earlier one, and compares it with the signed checksum. Undefined if there is
- * nothing to make it from, or if the result was wrong: then the whole image must be downloaded.
+ * Makes the disk of an image from that of an earlier one, and compares it with the signed checksum. Undefined if there
+ * is nothing to make it from, or if the result was wrong: then the whole image must be downloaded.
  */
 export async function diskFromDelta(
   { url, folder, signed, keys, from: given, older }: WantedDisk,

@@ -58,8 +58,8 @@ interface Wanted {
   /** Replaces another file of the same name. */
   force: boolean;
   /**
-   * Whether deltas may be used, perhaps the earlier image to use them with, and the addresses of the older images. False: only
-   * the whole image will do.
+   * Whether deltas may be used: optionally the earlier image to use them with, and the addresses of the older images.
+   * False if only the whole image will do.
    */
   delta: { from: string | undefined; older: (applianceId: number) => AsyncIterable<string> } | false;
 }
@@ -140,7 +140,10 @@ function nameIn(name: string): string {
 const isImage = async (file: string, { checksum }: Image): Promise<boolean> =>
   (await digestOfFile(file, checksum.algorithm)) === checksum.hex;
 
-/** Only published images have a proof, few images were rebuilt, and older services have neither. */
+/**
+ * Fetches a file about an image, if there is one: only published images have a proof, few images were rebuilt, and
+ * older services have neither.
+ */
 async function fetchIfThere(file: string, url: string, suffix: string): Promise<void> {
   const answer = await answerAt(url + suffix);
   if (answer.status >= 500) throw unreachable(new URL(url).origin, new Error(`status ${answer.status}`));

@@ -24,7 +24,7 @@ export function applianceOf({ definition, files }: Imported, { base, arch, name,
   return {
     ...(wantedName !== undefined && { name: wantedName }),
     ...(wantedBase !== undefined && { base_system: wantedBase }),
-    // A description has none.
+    // A KIWI description may have no architecture.
     arch: arch ?? described ?? defaultArch,
     ...(type && { type }),
     ...lists,

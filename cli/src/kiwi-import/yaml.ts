@@ -4,7 +4,7 @@ import { WireFault } from "../kiwi.ts";
 
 /**
  * A description in XML. KIWI also reads and writes it as YAML and JSON: `kiwi-ng image info --print-yaml`. There, the
- * name of an attribute begins with @, `#text` is the text beside attributes, and a list repeats its element.
+ * name of an attribute begins with @, `#text` is the text next to attributes, and a list repeats its element.
  */
 export function asXml(text: string): string {
   if (/^\uFEFF?\s*</.test(text)) return text;

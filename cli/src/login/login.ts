@@ -40,7 +40,7 @@ export function readLogin(given: string | undefined): Login {
   return { url, account, secret, keys: stored?.keys ?? [] };
 }
 
-/** The address that a command uses. */
+/** The address of the service that a command uses. */
 function currentAddress(given: string | undefined): string {
   const address = given ?? process.env["KILN_URL"] ?? readIfThere(currentFile())?.toString().trim();
   if (!address) throw signedOut("You are not signed in.");

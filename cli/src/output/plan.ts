@@ -27,7 +27,7 @@ export function planText(
   ].join("\n");
 }
 
-/** The lists of a file, and what adds to them or takes from them in a change. */
+/** The lists of a file, with the operations of a change that add to them or remove from them. */
 const lists = [
   ["packages", "add_package", "remove_package"],
   ["patterns", "add_pattern", "remove_pattern"],

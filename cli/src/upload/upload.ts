@@ -9,12 +9,14 @@ import { Complaint } from "../complaint.ts";
 type Upload = AnswerOf<"getUpload">["upload"];
 type ProgressReporter = (arrived: number, whole: number) => void;
 
-/** A file up to this size is sent in one request. A larger one is sent in pieces, and continues after an interruption. */
+/**
+ * A file up to this size is sent in one request. A larger one is sent in pieces, and continues after an interruption.
+ */
 const oneRequestBytes = 8 * 1024 ** 2;
 const pieceBytes = 16 * 1024 ** 2;
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 
-/** The size of a file that is to be uploaded. */
+/** The size of a file to be uploaded. */
 export async function sizeOf(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile()) return found.size;

@@ -31,8 +31,8 @@ export interface Verified {
 }
 
 /**
- * Checks an image and both bills of materials against the provenance file next to them. A disk that was unpacked from the image
- * may take its place. Works offline.
+ * Checks an image and both bills of materials against the provenance file next to them. A disk that was unpacked from
+ * the image may take its place. Works offline.
  */
 export async function verifyImage(file: string, keys: readonly PinnedKey[], image = file): Promise<Verified> {
   if (!existsSync(image)) throw missing(image);
@@ -92,8 +92,8 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
 }
 
 /**
- * The name of an image has its appliance, version and type. Under another name, an older version with its own valid signature
- * would pass for a newer one.
+ * Refuses an image under another name. The name contains the appliance, version and type, so an older version with its
+ * own valid signature could otherwise pass for a newer one.
  */
 function refuseOtherName(file: string, signed: string): void {
   const name = basename(file);

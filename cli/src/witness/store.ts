@@ -36,7 +36,7 @@ export class WitnessFolder {
   seen(origin: string): Checkpoint | undefined {
     const note = this.note(hashOf(origin));
     const checkpoint = note === undefined ? undefined : readCheckpoint(note);
-    // Continuing would mean cosigning any history.
+    // Otherwise the witness would cosign any history.
     if (note !== undefined && checkpoint?.origin !== origin)
       throw new Complaint(
         "refused",
@@ -50,7 +50,7 @@ export class WitnessFolder {
     this.#write(`${hashOf(origin)}.checkpoint`, note);
   }
 
-  /** The file is on the disk, whole, before this returns: a witness must never forget what it has signed. */
+  /** Returns only when the whole file is on the disk: a witness must never forget what it has signed. */
   #write(name: string, text: string): void {
     const draft = join(this.#folder, `${name}.new`);
     const file = openSync(draft, "w", 0o600);
