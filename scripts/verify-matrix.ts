@@ -1,4 +1,4 @@
-/** Writes the matrix of images again, and the page that is made from it. Runs of images that have not changed stay. */
+/** Rewrites the matrix of images, and the page that is made from it. Runs of images that have not changed stay. */
 import { print } from "./launch/progress.ts";
 import { writtenMatrix } from "./verify/matrix/matrix.ts";
 

@@ -1,4 +1,6 @@
-/** Verifies that images start with Secure Boot on, and changed ones do not, in emulated machines, and writes a report. */
+/**
+ * Verifies, in emulated machines, that images start with Secure Boot and changed images do not, and writes a report.
+ */
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { imageTypes } from "#lib/contract/index";

@@ -1,4 +1,4 @@
-/** Verifies that machines of one image differ in everything that must differ, in emulated machines, and writes a report. */
+/** Verifies, in emulated machines, that machines of one image differ wherever they must, and writes a report. */
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -12,7 +12,7 @@ export type Boot = Disposable & {
   args: string[];
   /** If `on`, the machine reaches no network. If `off`, it reaches this host and everything that this host reaches. */
   restrict: "on" | "off";
-  /** The memory that it needs at least, in MB. */
+  /** The minimum memory of the machine, in MB. */
   memoryMb: number;
 };
 
@@ -24,7 +24,7 @@ type Download = {
   format: ImageType;
 };
 
-/** A `net` image has its compressed root file system in memory. dracut may fill half of the memory. */
+/** A `net` image has its compressed root file system in memory, and dracut may fill half of the memory. */
 const netMemoryMb = 2048;
 
 /** Unpacks a download, and returns how to boot it. */

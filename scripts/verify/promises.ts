@@ -19,7 +19,9 @@ type BootedSystem = {
   signal?: AbortSignal;
 };
 
-/** Checks a booted system against the promises of its template. Returns the results; a broken promise is a Complaint. */
+/**
+ * Checks a booted system against the promises of its template. Returns the results; a broken promise is a Complaint.
+ */
 export async function checkPromises(
   { units, ports, commands }: TemplatePromises,
   { shell, portOf, within = serviceSeconds, signal }: BootedSystem,
@@ -49,7 +51,10 @@ const seen = ({ units, ports, commands }: TemplatePromises): string =>
     ...commands.map((command) => `\`${command}\``),
   ].join("; ") || "only a login is promised";
 
-/** Whether a port of this host's loopback answers with bytes. QEMU itself accepts each connection to a port that it forwards. */
+/**
+ * Whether a port of this host's loopback answers with bytes. QEMU itself accepts each connection to a port that it
+ * forwards.
+ */
 export async function answers(
   port: number,
   { within, signal }: { within: number; signal: AbortSignal | undefined },

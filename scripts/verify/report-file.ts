@@ -23,13 +23,13 @@ export interface Verification {
 
 interface Verifying extends Pick<Verified, "title" | "command"> {
   report: string;
-  /** Removes what is not needed of the folder. Default: all of it. */
+  /** Removes the files in the folder that are no longer needed. Default: all of them. */
   leave?: (folder: string, hasFailed: boolean) => void;
 }
 
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
-/** Verifies an image, and adds what was tried to its report, however the work ends. */
+/** Verifies an image, and adds the tried steps to its report, however the work ends. */
 export async function verifyImage(
   { title, command, report, leave = remove }: Verifying,
   work: (verification: Verification) => Promise<void>,
@@ -51,7 +51,9 @@ export async function verifyImage(
   }
 }
 
-/** Ends the verification when the process gets a signal, so that the report has what was tried until then. */
+/**
+ * Ends the verification when the process gets a signal, so that the report has the steps that were tried until then.
+ */
 export function untilToldToEnd(): AbortSignal {
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());

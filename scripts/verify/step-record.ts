@@ -36,7 +36,7 @@ export class StepRecord {
     }
   }
 
-  /** An error outside all steps ended the verification. */
+  /** Records an error outside all steps, which ended the verification. */
   fail(of: string, why: string): void {
     this.steps.push({ of, what: "verify", outcome: "failed", ms: 0, detail: why });
   }

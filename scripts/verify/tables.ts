@@ -16,7 +16,7 @@ function linesOf(block: string): Line[] {
   return lines.map((cells) => Object.fromEntries(head.map((name, column) => [name, cells[column] ?? ""])));
 }
 
-/** A cell is one line without a bar, so " | " appears only between cells. */
+/** Makes a cell: one line without a bar, so that " | " appears only between cells. */
 const cell = (text: string): string => text.trim().replaceAll(/\s+/g, " ").replaceAll("|", "\\|");
 
 const cellsOf = (line: string): string[] =>

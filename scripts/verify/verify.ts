@@ -35,7 +35,7 @@ type Run = {
   record: StepRecord;
   client: Client;
   accel: Accel;
-  /** Whether an image is to be tried, by its title in the report. */
+  /** Whether to try an image, by its title in the report. */
   isWanted: (title: string) => boolean;
   /** Describes where images are built. */
   builders: string;

@@ -29,7 +29,7 @@ const asks = /of this machine's disk:/;
 export interface CutDisk {
   name: string;
   disk: string;
-  /** How far the encryption was. */
+  /** How far the encryption had got. */
   progress: Progress;
 }
 
@@ -40,15 +40,15 @@ export interface Cut {
 
 export interface Sampling {
   seed: number;
-  /** The number of disks. */
+  /** The number of disks from any moment. */
   any: number;
-  /** The number of disks with half-written blocks, in addition. */
+  /** The number of additional disks, which have half-written blocks. */
   marked: number;
 }
 
 /**
- * Encrypts the disk of a machine, and copies it at random moments while the machine is stopped by SIGSTOP. So a copy has the
- * same bytes as the disk of a machine that was ended by SIGKILL then. Each moment is equally likely.
+ * Encrypts the disk of a machine, and copies it at random moments while the machine is stopped by SIGSTOP. So a copy
+ * has the same bytes as the disk of a machine that was ended by SIGKILL then. Each moment is equally likely.
  */
 export async function cutDisks(workspace: Workspace, { seed, any, marked }: Sampling): Promise<CutDisk[]> {
   const { image, folder, signal } = workspace;

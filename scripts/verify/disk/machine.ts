@@ -18,7 +18,7 @@ export type Running = AsyncDisposable & { console: SerialConsole; pause: () => v
 export interface Home {
   dir: SessionDir;
   accel: Accel;
-  /** Starts by UEFI, with its own variables and Secure Boot on. */
+  /** The arguments for UEFI, with the machine's own variables and with Secure Boot on. */
   firmware: string[];
   /** The file of everything that its serial line printed, in all its boots. */
   printed: string;
@@ -45,7 +45,7 @@ interface Start {
   home: Home;
   /** QEMU's arguments for its drives. */
   drives: string[];
-  /** Whether it starts by UEFI with Secure Boot and has a TPM. Otherwise it starts by BIOS. */
+  /** Whether it starts with UEFI and Secure Boot, and has a TPM. Otherwise it starts with BIOS. */
   hasTpm: boolean;
   /** Other arguments of QEMU. */
   others?: readonly string[];

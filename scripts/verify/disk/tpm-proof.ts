@@ -29,8 +29,8 @@ export const openedLine = /Finished [^\n]*Encryption of the disk/;
 const refusedLine = /The TPM does not open the disk/;
 
 /**
- * Two machines of one image have two volume keys. The disk of the first opens with its own TPM, not with the other one, and not
- * with a changed argument of the kernel. Throws otherwise.
+ * Two machines of one image have two volume keys. The disk of the first opens with its own TPM, not with the other one,
+ * and not with a changed argument of the kernel. Throws otherwise.
  */
 export async function proveTpm(workspace: Workspace): Promise<void> {
   await using homeOfOne = await makeHome(workspace.folder, "one");
@@ -72,7 +72,7 @@ async function firstBoot({ image, folder, signal }: Workspace, home: Home, name:
   return { home, disk, raw, recoveryKey: key };
 }
 
-/** Boots until one of these is on the serial line, and returns it. */
+/** Boots until one of these lines appears on the serial console, and returns its pattern. */
 async function boot(
   { signal }: Workspace,
   { home, disk }: { home: Home; disk: string },

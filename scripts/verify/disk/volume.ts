@@ -65,15 +65,15 @@ const Header = z.object({
 });
 
 export interface Progress {
-  /** How many bytes are encrypted. Infinity if all are. */
+  /** The number of encrypted bytes. Infinity if all are encrypted. */
   bytes: number;
   /** Whether blocks are half written. cryptsetup refuses to go on then, unless it repairs them. */
   marked: boolean;
-  /** Whether the log of the encryption is removed, too. */
+  /** Whether the log of the encryption has been removed, too. */
   finished: boolean;
 }
 
-/** How far the encryption is, as its header shows it. */
+/** The progress of the encryption, according to its header. */
 export async function progressOf(header: string): Promise<Progress> {
   const { segments } = Header.parse(
     JSON.parse(await command("cryptsetup", ["luksDump", "--dump-json-metadata", header])),

@@ -1,7 +1,7 @@
 import type { Firmware } from "#lib/contract/index";
 import type { BaseSystemFacts } from "#model/catalogue";
 
-/** One way to configure a template, in which its images are tried. */
+/** A configuration of a template with which its images are tried. */
 interface Tried {
   /** Its name in reports. Empty for the template as it is. */
   label: string;
@@ -9,7 +9,7 @@ interface Tried {
   change?: object;
   /** The packages that it adds to the selection. Undefined if the base system does not have them. */
   packages?: (base: BaseSystemFacts) => string[] | undefined;
-  /** Whether only images with a disk of the appliance's size have it. */
+  /** Whether it applies only to images with a disk of the appliance's size. */
   ofDisk?: boolean;
   /** The firmware that its images must have. Others are not tried. */
   firmware?: Firmware;

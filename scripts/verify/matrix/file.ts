@@ -28,7 +28,10 @@ const KnownImage = z.object({
 });
 type KnownImage = z.infer<typeof KnownImage>;
 
-/** An image, and what is known of it. Without a run, `reported` is the time of the last one in the report that has its name. */
+/**
+ * An image, and the known facts about it. Without a run, `reported` is the time of the last run in the report that has
+ * its name.
+ */
 export type MatrixRow = TriedImage & { run?: Run | undefined; reported?: string | undefined };
 
 /** The rows that earlier runs have written. */
@@ -48,7 +51,10 @@ export const earlierInFiles = (): Earlier => ({
   reportOf: (base) => textIn(join(verified, `${base}.md`)),
 });
 
-/** Joins the images as they are now with their runs. Nothing shows that a report is about the image as it is now. */
+/**
+ * Joins the images as they are now with their runs. A report may be about an earlier state of an image, and nothing in
+ * it shows that.
+ */
 export function rowsOf(images: readonly TriedImage[], { matrix, reportOf }: Earlier): MatrixRow[] {
   const lines = matrix.split("\n").filter((line) => line !== "");
   const known = new Map(lines.map((line) => KnownImage.parse(JSON.parse(line))).map((one) => [keyOf(one), one]));

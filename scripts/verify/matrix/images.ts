@@ -10,7 +10,7 @@ export interface TriedImage {
   template: string;
   format: ImageType;
   configuration: ConfigurationName;
-  /** The SHA-256 of all that Kiln decides about it. Mirrors decide the versions of its packages. */
+  /** The SHA-256 of everything that Kiln decides about it. Mirrors decide the versions of its packages. */
   digest: string;
 }
 
@@ -21,8 +21,9 @@ export const titleOf = ({ template, format, configuration }: Titled): string =>
   [template, configurations[configuration].label, format].filter((text) => text !== "").join(", ");
 
 /**
- * Every image of a catalogue that differs from the others. The first template has all formats, and all configurations in
- * one format of each product: other formats are the same root in another container. Other templates have their own format.
+ * Every image of a catalogue that differs from the others. The first template has all formats, and all configurations
+ * in one format of each product: other formats are the same root in another container. Other templates have their own
+ * format.
  */
 export function imagesOf(catalogue: Catalogue): TriedImage[] {
   const [first, ...others] = catalogue.sets.flatMap(({ templates }) => templates);

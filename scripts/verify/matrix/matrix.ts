@@ -30,7 +30,7 @@ export function writtenMatrix(change?: (rows: MatrixRow[]) => MatrixRow[]) {
   return matrix;
 }
 
-/** Whether an image is of a base system, and of the architecture of its template: the others are not tried. */
+/** Accepts the images of a base system that have the architecture of their template. Others are not tried. */
 function isTried({ name, sets }: Catalogue): (row: MatrixRow) => boolean {
   const arches = new Map(sets.flatMap(({ templates }) => templates).map((template) => [template.name, template.arch]));
   return ({ base, arch, template }) => base === name && arch === arches.get(template);

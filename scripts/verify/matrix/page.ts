@@ -32,7 +32,7 @@ export function matrixPage(rows: readonly MatrixRow[], titles: ReadonlyMap<strin
 
 const others = "Other formats";
 
-/** A base system without any run gets a sentence. */
+/** The part about a base system. Without any run, it is one sentence. */
 function part(title: string, rows: readonly MatrixRow[]): string {
   const heading = `## ${title}\n\n`;
   if (rows.every(({ run, reported }) => !run && reported === undefined))
@@ -63,7 +63,7 @@ function cellOf({ run, reported }: MatrixRow): string {
 
 const dayOf = (time: string): string => time.slice(0, "2026-11-27".length);
 
-/** The furthest that a run reached. */
+/** The furthest stage that a run reached. */
 export function resultOf({ steps }: Run): "failed" | "booted" | "built" {
   if (steps.some(({ outcome }) => outcome === "failed")) return "failed";
   return steps.some(({ what }) => what.startsWith("boot")) ? "booted" : "built";

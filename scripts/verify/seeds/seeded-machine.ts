@@ -24,8 +24,8 @@ const sshPort = 22;
 const ready = "The seed is applied";
 
 /**
- * Boots a copy of the image with its own seed, and reads its facts with the key of the seed over SSH. Throws if the key of
- * another seed opens the machine, or if it has a host name other than its seed's.
+ * Boots a copy of the image with its own seed, and reads its facts with the key of the seed over SSH. Throws if the key
+ * of another seed opens the machine, or if it has a host name other than its seed's.
  */
 export async function bootWithSeed(workspace: Workspace, name: string): Promise<Facts> {
   const { folder, accel, user, signal } = workspace;
@@ -74,7 +74,7 @@ interface Login {
   signal: AbortSignal;
 }
 
-/** Runs a command on a machine. No agent, no configuration and no other key of the host takes part. */
+/** Runs a command on a machine. Uses no agent, no configuration and no other key of the host. */
 const ssh = ({ user, port, signal }: Login, key: string, line: string): Promise<string> => {
   const options = ["IdentitiesOnly=yes", "IdentityAgent=none", "BatchMode=yes", "LogLevel=ERROR", "ConnectTimeout=120"];
   const unknown = ["StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null"];
