@@ -15,8 +15,8 @@ import { print } from "./launch/progress.ts";
 /** Cloudflare's limit for a compressed Worker on the smallest plan. */
 const maxGzipBytes = 3_000_000;
 /**
- * Cloudflare lets a Worker start for a second. How fast its machines are is unknown, so this counts starts of an empty Worker.
- * Each takes 80 to 100 ms on a quiet machine.
+ * Cloudflare lets a Worker take a second to start. The speed of its machines is unknown, so the limit is a number of
+ * starts of an empty Worker. Each takes 80 to 100 ms on a quiet machine.
  */
 const maxStartUps = 12;
 

@@ -1,4 +1,5 @@
-// node24.mjs FILE [ARGUMENTS…]: runs a TypeScript file with the packaged Node 24. Without a file, only installs the npm packages.
+// node24.mjs FILE [ARGUMENTS…]: runs a TypeScript file with the packaged Node 24. Without a file, only installs the npm
+// packages.
 import { prepareNpmPackages } from "./bootstrap/npm-packages.mjs";
 import { runWithNode24 } from "./bootstrap/node24.mjs";
 

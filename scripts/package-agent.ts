@@ -9,8 +9,8 @@ import { print } from "./launch/progress.ts";
 
 const architectures: Record<string, string> = { x64: "amd64", arm64: "arm64" };
 /**
- * The agent's sources and data. With the Worker, it shares the contract, deltas, and how signed statements and lists of packages
- * are read.
+ * The agent's sources and data. It shares with the Worker the contract, deltas, and the code that reads signed
+ * statements and lists of packages.
  */
 const attest = ["envelope", "dsse", "package-list"].map((name) => `src/lib/attest/${name}.ts`);
 const parts = [

@@ -92,7 +92,7 @@ async function makeRoot(
     // The agent gets the kernel of its guests with apt, which finds no packages without its lists.
     "--skip=cleanup/apt/lists",
     `--include=${tools.join(",")}`,
-    // Documentation is useless in a container, but licences are kept.
+    // Documentation is useless in a container, but licences must stay.
     ...["doc", "man", "locale"].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
     "--dpkgopt=path-include=/usr/share/doc/*/copyright",
     "--dpkgopt=path-include=/usr/share/doc/kiln-agent/*",

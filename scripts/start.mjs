@@ -1,4 +1,5 @@
-// npm start. Plain JavaScript without packages, for Node 20 or newer. It installs the packages and Node 24, which runs the rest.
+// npm start. Plain JavaScript without packages, for Node 20 or newer. It installs the packages and Node 24, which runs
+// the rest.
 import { readFileSync } from "node:fs";
 import { prepareNpmPackages } from "./bootstrap/npm-packages.mjs";
 import { runWithNode24 } from "./bootstrap/node24.mjs";

@@ -50,7 +50,8 @@ async function allTests(args: string[], { isAll }: { isAll: boolean }): Promise<
       run: (more, onEvent) => run("guests", { show: "when it ends", more, onEvent }),
     }),
   );
-  // The service's tests wait for builds most of the time, and take longest. The others use what they leave of the processors.
+  // The service's tests wait for builds most of the time, and take the longest. The others use the processors in the
+  // meantime.
   const tallies = await Promise.all([run("acceptance"), workerThenNode(run), guests]);
   return expectTests(tallies.reduce(add));
 }

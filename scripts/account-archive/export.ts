@@ -25,7 +25,10 @@ const Sets = z.object({
   template_sets: z.array(z.looseObject({ template: z.array(z.looseObject({ basesystem: z.string() })) })),
 });
 
-/** Writes the data of an account into a file: appliances with their files, its own packages, and the URLs of its repositories. */
+/**
+ * Writes the data of an account into a file: appliances with their files, its own packages, and the URLs of its
+ * repositories.
+ */
 export async function exportAccount(admin: AdminClient, username: string, file: string): Promise<Account> {
   if (existsSync(file)) throw new Complaint(`${file} already exists. Name a new file.`);
   const found = (await admin.accounts()).find((each) => each.username === username);

@@ -80,7 +80,7 @@ async function haveAccount(admin: AdminClient, username: string, account: Accoun
   return password ?? undefined;
 }
 
-/** Does one step. If the service refuses it, notes the problem, and the import continues. */
+/** Performs one step. If the service refuses it, records the problem and lets the import continue. */
 async function tried(problems: string[], what: string, act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();
@@ -183,7 +183,7 @@ async function storedFiles(client: AccountClient, folder: string, { files }: Def
   return sent;
 }
 
-/** A definition has no passwords, but the account's own configuration has. */
+/** Adds the passwords, which a definition does not have, to the account's own configuration. */
 const withPasswords = (configuration: object, { users, databases }: Secrets) => ({
   ...configuration,
   users,

@@ -1,7 +1,7 @@
 /**
- * Writes the plan as a comment on the pull request and into the summary of the job. Each file has one comment, and a later plan
- * replaces it. Exits with 1 if the plan cannot be built or the comment cannot be written. If only the permission is missing, it
- * warns, because the summary has the plan too.
+ * Writes the plan as a comment on the pull request and into the summary of the job. Each file has one comment, and a
+ * later plan replaces it. Exits with 1 if the plan cannot be built or the comment cannot be written. If only the
+ * permission is missing, it warns, because the summary has the plan too.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

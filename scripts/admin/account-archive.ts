@@ -14,7 +14,7 @@ export async function printExport(admin: AdminClient, username: string, { value 
   );
 }
 
-/** Fails at the end if the service has refused a part. */
+/** Imports an archive and prints the result. Fails at the end if the service refused a part of it. */
 export async function printImport(admin: AdminClient, username: string, { value }: Given): Promise<void> {
   const imported = await importAccount(admin, username, fileOf("import", value));
   const { password, quotaGb, appliances, skipped, problems } = imported;

@@ -27,7 +27,7 @@ function contentOf(file: string): Uint8Array {
   }
 }
 
-/** Without a URL, the feed is no longer read. */
+/** Sets the URL of a feed. Without a URL, the feed is no longer read. */
 async function followFeed(admin: AdminClient, feed: string, { value: url }: Given): Promise<void> {
   await admin.followAdvisories(feed, url ?? null);
   print(url === undefined ? `${feed} is no longer read.` : `${feed} is read once a day from ${url}.`);

@@ -1,7 +1,7 @@
 import type { AdminClient } from "./client.ts";
 import { printTable } from "./table.ts";
 
-/** Which accounts accepted which legal agreement, and when. */
+/** Prints which accounts accepted which legal agreement, and when. */
 export async function listAgreements(admin: AdminClient): Promise<void> {
   const agreements = await admin.agreements();
   printTable([

@@ -94,7 +94,7 @@ const Acceptance = z.object({
 });
 
 const Health = z.object({
-  /** Whether the service makes progress. It also answers if it does not. */
+  /** Whether the service makes progress. If not, it still answers. */
   ok: z.boolean(),
   version: z.string(),
   wasm: z.literal(true),

@@ -4,7 +4,7 @@ import type { AdminClient } from "./client.ts";
 
 const shownRows = 20;
 
-/** Re-encrypts values of other keys with the first key. */
+/** Re-encrypts, with the first key, values that were encrypted with other keys. */
 export async function reencrypt(admin: AdminClient): Promise<void> {
   const changed = await walk(admin, "reencrypt");
   print(

@@ -6,8 +6,8 @@ import { Complaint } from "../launch/complaint.ts";
 import { Copies, Links } from "./copies.ts";
 import { atOneMoment, type Moment } from "./one-moment.ts";
 
-// The folder `worker` of a state directory has miniflare's files: a SQLite database for D1, one for the bucket, one for each
-// Durable Object, and one with the alarms of each class. All are in WAL mode. A blob is a file that never changes.
+// The folder `worker` of a state directory has miniflare's files: a SQLite database for D1, one for the bucket, one for
+// each Durable Object, and one with the alarms of each class. All are in WAL mode. A blob is a file that never changes.
 const d1Folder = "d1/miniflare-D1DatabaseObject";
 const bucketFolder = "r2/miniflare-R2BucketObject";
 export const blobsFolder = "r2/kiln/blobs";
@@ -37,8 +37,8 @@ export const blobsOf = (bucket: DatabaseSync): NamedBlob[] =>
   );
 
 /**
- * Copies the data of one moment from a folder `worker` into another folder on the same file system. A running service
- * is paused only while the databases are opened, and while changes since the last round are copied (decision 45).
+ * Copies a folder `worker`, as it is at one moment, into another folder on the same file system. A running service is
+ * paused only while the databases are opened, and while changes since the last round are copied (decision 45).
  */
 export async function takeSnapshot(
   worker: string,

@@ -39,7 +39,9 @@ function lockHash(root) {
     .digest("hex");
 }
 
-/** npm writes node_modules/.package-lock.json at the end of an install. It lists the installed part of the lock file. */
+/**
+ * npm writes node_modules/.package-lock.json at the end of an install. It lists the installed part of the lock file.
+ */
 function installedByHand(root) {
   const hidden = join(root, "node_modules/.package-lock.json");
   if (!existsSync(hidden)) return false;

@@ -14,8 +14,9 @@ export interface StartUp {
 }
 
 /**
- * What workerd needs to start the bundle: the best of three. The Worker checks its variables when it starts, so it gets
- * those of the configuration. Beside other programs everything takes more processor time, but an empty Worker does, too.
+ * The processor time that workerd needs to start the bundle: the best of three. The Worker checks its variables when it
+ * starts, so it gets those of the configuration. While other programs run, everything takes more processor time, but so
+ * does an empty Worker.
  */
 export async function startUpOf(folder: string, { date, flags, vars }: Given): Promise<StartUp> {
   const wasm = readdirSync(folder).filter((name) => name.endsWith(".wasm"));

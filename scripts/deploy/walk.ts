@@ -4,7 +4,7 @@ import { print, seconds } from "../launch/progress.ts";
 /** A step of a deployment. Both functions may run any number of times, in any state that an interruption left. */
 export type Step = {
   name: string;
-  /** Whether there is nothing to do. Changes nothing. False while the result of an earlier step is missing. */
+  /** Whether there is nothing left to do. Changes nothing. False while the result of an earlier step is missing. */
   isDone(): Promise<boolean>;
   do(): Promise<void>;
   /** Later steps cannot be checked until this one is done. */

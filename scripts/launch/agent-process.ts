@@ -96,7 +96,10 @@ function spawnAgent(configuration: string, log: number): ChildProcess {
 
 const lastLine = (path: string) => (readIfThere(path) ?? "").trim().split("\n").at(-1)?.trim() ?? "";
 
-/** Sends SIGTERM to the agent, which ends its KIWI and QEMU. After the grace time, sends SIGKILL to the rest of its tree. */
+/**
+ * Sends SIGTERM to the agent, which ends its KIWI and QEMU. After the grace time, sends SIGKILL to the rest of its
+ * tree.
+ */
 async function endAgent(pid: number, stateDirectory: string): Promise<void> {
   const tree = new Set([pid, ...descendants(pid), ...sessionOf(pid)]);
   if (isAlive(pid)) signalAll([pid], "SIGTERM");
@@ -105,7 +108,8 @@ async function endAgent(pid: number, stateDirectory: string): Promise<void> {
   const left = [...tree].filter(isAlive);
   if (left.length > 0) signalAll(left, "SIGKILL");
   await untilGone(left, graceMs);
-  // Processes that left the tree and the session are found by their mark. workerd is excluded, because it stops after the agent.
+  // Processes that left the tree and the session are found by their mark. workerd is excluded, because it stops after
+  // the agent.
   const strays = marked(stateDirectory).filter((each) => !descendants(process.pid).includes(each));
   await end(strays, 1_000);
 }

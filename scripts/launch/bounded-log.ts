@@ -4,8 +4,8 @@ const maxBytes = 8 * 1024 * 1024;
 const checkEveryMs = 60_000;
 
 /**
- * A log file that stays below about twice its limit. The older part is moved to PATH.1. The file is truncated in place, because
- * a process writes to it through `descriptor`, which is opened for appending.
+ * A log file that stays below about twice its limit. The older part is moved to PATH.1. The file is truncated in place,
+ * because a process writes to it through `descriptor`, which is opened for appending.
  */
 export function openBoundedLog(path: string): { descriptor: number; append(line: string): void; close(): void } {
   const descriptor = openSync(path, "a", 0o600);

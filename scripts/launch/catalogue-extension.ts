@@ -1,4 +1,4 @@
-/** Catalogues and templates that are written as differences from others. */
+/** Catalogues and templates that are written as differences from other files. */
 import { Complaint } from "./complaint.ts";
 
 interface Extension {
@@ -9,14 +9,14 @@ interface Extension {
 }
 
 /**
- * The parent with the changes of the extension. A value of the extension replaces the parent's value. But an object
- * changes what the parent has:
+ * The parent with the changes of the extension. A value of the extension replaces the parent's value. An object,
+ * however, changes it:
  *
- * - of an object, it removes the keys in `remove`, and changes or adds the others;
- * - of a list, it removes the elements in `remove`, which are texts or names, changes all others by `each`, and adds those in
- *   `add`. Another key is the name of an element to change.
+ * - in an object, it removes the keys in `remove`, and changes or adds the others;
+ * - in a list, it removes the elements in `remove`, which are texts or names, changes all others by `each`, and adds those
+ *   in `add`. Any other key is the name of an element to change.
  *
- * Texts that are in alphabetical order remain so.
+ * Texts that are in alphabetical order stay in that order.
  */
 export function extended(parent: unknown, extension: Extension): unknown {
   const changes = Object.entries(extension).filter(([key]) => key !== "extends" && key !== "replace");

@@ -10,7 +10,7 @@ import { uploadSampleDistribution } from "./sample-repositories.ts";
 
 const templates = "templates/tiny.json";
 
-/** Loads the templates and their repositories into the service, if it does not have them yet. */
+/** Loads the templates and their repositories into the service, if it does not have them already. */
 export async function loadContents(
   admin: AdminClient,
   state: string,

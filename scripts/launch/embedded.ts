@@ -130,7 +130,9 @@ function miniflareOptions(options: EmbeddedOptions, room: DiskRoom, log: (line: 
 
 type ServiceWorker = ReturnType<typeof workerOptions> & { queueConsumers?: Record<string, unknown> };
 
-/** First the Worker that gets all requests, messages and ticks, then the one that runs its objects, if that is another. */
+/**
+ * First the Worker that gets all requests, messages and ticks, then the one that runs its objects, if that is another.
+ */
 function serviceWorkers(options: EmbeddedOptions, room: DiskRoom): [ServiceWorker, ...ServiceWorker[]] {
   const service = workerOptions(options, options, room);
   if (options.objects === undefined) return [service];

@@ -24,7 +24,9 @@ export function removeEndedObjects(stateDirectory: string): number {
   return files.length;
 }
 
-/** The first page begins with the file's header, and then has the table of tables: https://sqlite.org/fileformat2.html. */
+/**
+ * The first page begins with the file's header, and then has the table of tables: https://sqlite.org/fileformat2.html.
+ */
 const pageSizeAt = 16;
 const tableCountAt = 103;
 

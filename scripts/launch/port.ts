@@ -40,7 +40,9 @@ function holder(port: number): string {
   return ` by process ${pid} (${line.slice(0, 100)})`;
 }
 
-/** Inodes of the sockets that listen on a port. proc(5): local address is field 2, state (0A: listening) 4, inode 10. */
+/**
+ * Inodes of the sockets that listen on a port. proc(5): local address is field 2, state (0A: listening) 4, inode 10.
+ */
 function listeners(table: string, port: number): string[] {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return (readIfThere(table) ?? "")

@@ -91,7 +91,9 @@ function withTemporaryFolder<T>(folder: string, make: () => T): T {
   }
 }
 
-/** Removes miniflare's signal listeners, which would end this process at the first signal instead of stopping in order. */
+/**
+ * Removes miniflare's signal listeners, which would end this process at the first signal instead of stopping in order.
+ */
 export function keepingSignals<T>(make: () => T): T {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const ours = new Set(signals.flatMap((signal) => process.listeners(signal)));

@@ -20,8 +20,8 @@ export type StateLock = {
 };
 
 /**
- * Allows one launcher per state directory. The lock is a socket in Linux's abstract namespace, named after the directory's inode.
- * The kernel frees it when its process ends, however that happens, so it can never be stale.
+ * Allows one launcher per state directory. The lock is a socket in Linux's abstract namespace, named after the
+ * directory's inode. The kernel frees it when its process ends, however that happens, so it can never be stale.
  */
 export async function lockState(directory: string, signal?: AbortSignal): Promise<StateLock> {
   const startedAt = Date.now();

@@ -17,8 +17,8 @@ export type Summary = {
 };
 
 /**
- * Prints everything that a new user needs for the first call. Without a terminal it prints no secrets, because a service manager
- * or a CI job stores the output where others can read it.
+ * Prints everything that a new user needs for the first call. Without a terminal it prints no secrets, because a
+ * service manager or a CI job stores the output where others can read it.
  */
 export function showSummary(summary: Summary): void {
   const { url, baseUrl, account, stateDirectory, startedAt } = summary;

@@ -32,8 +32,8 @@ const logger = {
 const options = { excludedMutations, ignorers: [], noHeader: true, plugins: null };
 
 /**
- * All mutants of a file: Stryker's, and our own that drop a call or an await, or change a number, because Stryker has
- * none of those.
+ * All mutants of a file: Stryker's, and our own, which drop a call or an await, or change a number. Stryker has no
+ * mutants of these kinds.
  */
 export async function mutantsOf(file: string, content: string): Promise<Mutant[]> {
   const lines = content.split("\n");

@@ -5,8 +5,8 @@ import { storedInMemory } from "../test/memory.ts";
 import type { Order, Outcome } from "./vitest.ts";
 
 /**
- * A fault in the agent's clean-up can unmount any file system and kill any process of the machine. So the tests run with
- * separate mounts and processes. That needs root, and so does such harm.
+ * A fault in the agent's clean-up can unmount any file system and kill any process of the machine. So the tests run
+ * with separate mounts and processes. That needs root, but without root, a fault cannot do such harm.
  */
 const sandbox: ForkOptions =
   process.getuid?.() === 0

@@ -53,7 +53,9 @@ function climb(value, type) {`,
   },
 ];
 
-/** Modules of the agent that reach for the host, by the module that uses them, and what exports the same in a simulation. */
+/**
+ * The agent's modules that access the host, by the module that imports them, and their replacements in a simulation.
+ */
 const ofHost = [
   {
     of: "agent.ts",
@@ -127,7 +129,7 @@ function withChange(content: string, { file, before, after }: Change): string {
 }
 
 /**
- * Bundles the simulation with the service and the agent as they are now, or with a mistake. Returns the file
+ * Bundles the simulation with the service and the agent as they are now, or with a mistake. Returns the file.
  *
  * @param hasSourceMap whether errors name the places in the sources; Node reads the map even if nothing uses it
  */

@@ -20,7 +20,7 @@ interface Wanted extends Partial<Omit<Order, "migrations">> {
   change?: Change | undefined;
 }
 
-/** With fewer seeds, another process is not worth its start. */
+/** With fewer seeds, starting another process is not worthwhile. */
 const seedsOfProcess = 25;
 
 /** The seeds in equal parts, one for each core. */
@@ -46,11 +46,11 @@ export async function simulateSeeds({ change, ...wanted }: Wanted): Promise<Repo
   }
 }
 
-/** Almost everything is garbage after a step. The more room new objects have, the fewer of them are copied before that. */
+/** Almost everything is garbage after a step. The more room there is for new objects, the fewer of them are copied. */
 const roomForNew = "--max-semi-space-size=64"; // MiB
 
 async function reportsOf(file: string, order: Order): Promise<Report[]> {
-  // The places of errors take a third of the time.
+  // Recording the places of errors takes a third of the time.
   const stacks = order.tells ? ["--enable-source-maps"] : ["--stack-trace-limit=0"];
   const node = spawn(process.execPath, ["--no-warnings", roomForNew, ...stacks, file, JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],

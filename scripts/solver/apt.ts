@@ -4,7 +4,10 @@ import { basename, join } from "node:path";
 import { command } from "../launch/command.ts";
 import type { SourcePackage } from "./pins.ts";
 
-/** Downloads the packages' files into `folder`. `privateFolder` is for apt's lists and sources, separate from the machine's. */
+/**
+ * Downloads the packages' files into `folder`. `privateFolder` is for apt's lists and sources, separate from the
+ * machine's.
+ */
 export async function downloadWithApt(wanted: readonly SourcePackage[], folder: string, privateFolder: string) {
   const options = aptOptions(privateFolder);
   await command("apt-get", [...options, "--quiet", "update"]);

@@ -11,7 +11,7 @@ import { closureOf, type KnownFiles } from "./closure.ts";
 /** The facts that decide the result of a guest test, in addition to the files of the checkout. */
 export type HostFacts = readonly string[];
 
-/** Every npm package decides which code runs. */
+/** Files that always count: every npm package decides which code runs. */
 const always = ["package-lock.json"];
 /** Further files that count if one of these files is reached. */
 const further = [
@@ -21,7 +21,7 @@ const further = [
   { from: "src/lib/solver/native/kiln.h", needs: ["scripts/solver"] },
 ];
 
-/** Documentation, and what only browsers show: guest tests send requests to the API. */
+/** Files without effect: documentation, and what only browsers show, because guest tests send requests to the API. */
 const noEffect = /\.md$|^src\/web\/(?:client|drawing|pages|parts|style)\//;
 
 /**
@@ -45,7 +45,7 @@ export function guestDigest(
   return hash.digest("hex");
 }
 
-/** Code as it runs: without comments, types and spaces. Other files whole. */
+/** The part of a file that affects a test: code without comments, types and spaces, and other files as a whole. */
 function decisivePart(file: string, content: Buffer): Buffer {
   if (!/\.[cm]?[jt]sx?$/.test(file)) return content;
   const loader = file.endsWith("x") ? "tsx" : "ts";
@@ -62,7 +62,9 @@ export const knownFiles = (root: string): KnownFiles =>
 /** Debian's meta package of the guests' kernel. A new kernel gives it a new version. */
 const guestKernel = "linux-image-cloud-amd64";
 
-/** Boots disks by UEFI. Guest tests use no other test package: for example, they need no browser. */
+/**
+ * The firmware that boots disks with UEFI. Guest tests use no other test package: for example, they need no browser.
+ */
 const firmware = "ovmf";
 
 /**

@@ -7,8 +7,8 @@ const memory = "/dev/shm";
 const bytesNeeded = 1024 ** 3;
 
 /**
- * An environment whose temporary files are in memory, if there is enough. workerd waits for the disk after each database change,
- * which takes a tenth of the time of the Worker's tests.
+ * An environment whose temporary files are in memory, if there is enough. workerd waits for the disk after each
+ * database change, which takes a tenth of the time of the Worker's tests.
  */
 export function storedInMemory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return freeBytes(memory) < bytesNeeded ? env : { ...env, TMPDIR: memory };

@@ -12,8 +12,8 @@ export interface TestEnvironments {
 }
 
 /**
- * Prepares everything that the tests need, like npm start. The host packages and the sample distribution may still be in
- * progress afterwards.
+ * Prepares everything that the tests need, like npm start. The host packages and the sample distribution may still be
+ * in progress afterwards.
  */
 export async function prepareForTests({ isFast }: { isFast: boolean }): Promise<TestEnvironments> {
   const found = await findSampleDistribution();

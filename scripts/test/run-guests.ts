@@ -7,7 +7,7 @@ export interface GuestRun {
   root: string;
   /** The digests of all guest tests at this moment. Undefined if they are unknown, so that no test counts as passed. */
   digestsNow: () => ReadonlyMap<string, string> | undefined;
-  /** Whether to run the tests whose digest has passed, too. */
+  /** Whether to also run the tests whose digest has passed. */
   isAll: boolean;
   /** Runs the guest tests, with these additions to the environment. */
   run: (env: Record<string, string>, onEvent: (event: TestEvent) => void) => Promise<Tally>;

@@ -1,6 +1,6 @@
 import type { TestEvent } from "./event.ts";
 
-/** The result of a run: the number of passed tests, a line for each failure, and the number of tests that need not run. */
+/** The result of a run: the number of passed tests, a line for each failure, and the number of skipped tests. */
 export type Tally = { passed: number; failures: readonly string[]; skipped?: number };
 
 export const nothing: Tally = { passed: 0, failures: [] };
@@ -42,7 +42,10 @@ export class Progress {
     }
   }
 
-  /** The result of a run that ended on its own. An exit code, e.g. after an error outside all tests, counts as a failure. */
+  /**
+   * The result of a run that ended on its own. An exit code, e.g. after an error outside all tests, counts as a
+   * failure.
+   */
   ended(exitCode: number): Tally {
     const failures =
       this.#failures.length === 0 && exitCode !== 0

@@ -8,8 +8,8 @@ import type { Step } from "../walk.ts";
 const queueToken = "QUEUE_API_TOKEN";
 
 /**
- * Creates the secrets that neither the Worker nor this machine has. Stores them on this machine first, because an interrupted run
- * must not lose a secret that the Worker already uses. They are uploaded together with the code.
+ * Creates the secrets that neither the Worker nor this machine has. Stores them on this machine first, because an
+ * interrupted run must not lose a secret that the Worker already uses. They are uploaded together with the code.
  */
 export function secretsStep(deployment: Deployment): Step {
   return {
