@@ -30,7 +30,7 @@ import { anyPartOf } from "#lib/wire/variants";
  * read a field, it also has the reason for that.
  */
 
-/** Where an image gets its address from; `none` leaves its network alone. */
+/** The source of an image's address. With `none`, the image's network is not configured. */
 export const networkTypes = ["dhcp", "manual", "ask_on_first_boot", "network_manager", "none"] as const;
 
 export const locale = {
@@ -52,7 +52,9 @@ export const locale = {
   ),
 };
 
-/** Addresses are stored with every type, but used and shown only with `manual`. In the original API, so is the name. */
+/**
+ * Addresses are stored with every type, but used and shown only with `manual`. The original API treats the name alike.
+ */
 const isManual = ({ type }: { type: string }) => type === "manual";
 
 const ofManual = { page: "network", usedWith: "manual" };

@@ -35,7 +35,7 @@ function minutesOf(time: string): number {
   return hours * 60 + minutes;
 }
 
-/** A range may go over the end of the week: fri-mon. */
+/** A range may extend past the end of the week: fri-mon. */
 function daysOf(range: string): number[] {
   const [first = 0, last = first] = range.split("-").map((name) => weekdays.indexOf(name));
   return Array.from({ length: ((last - first + 7) % 7) + 1 }, (_, index) => (first + index) % 7);

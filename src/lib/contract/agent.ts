@@ -38,7 +38,7 @@ export const Capabilities = z.object({
   isolation: z.enum(["vm", "none"]),
   testdrives: z.boolean(),
   machines: Machines,
-  /** In a claim: false while the host has too little free disk space for a build. The answer is then `null`. */
+  /** In a claim, false while the host has too little free disk space for a build. The answer is then `null`. */
   hasRoom: z.boolean().optional(),
   /** The agent supports rebuilds: it makes an image only to compare it. Absent from older agents. */
   rebuilds: z.literal(true).optional(),
@@ -132,8 +132,8 @@ export type AgentNotice = z.infer<typeof AgentNotice>;
 export const redialHeader = "x-kiln-redial-seconds";
 
 /**
- * A message in the queue. It only wakes agents up: an agent claims the next work that it can do, not this id. The Build or
- * Testdrive object has the true state, so a stale or repeated message is harmless.
+ * A message in the queue. It only wakes agents up: an agent claims the next work that it can do, not this id. The Build
+ * or Testdrive object has the true state, so a stale or repeated message is harmless.
  */
 export const Job = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("build"), buildId: z.int().positive(), requestId: RequestId.optional() }),

@@ -1,4 +1,4 @@
-/** The facts of an architecture. What a distribution has for it is in the catalogues. */
+/** The facts about an architecture. The catalogues list what each distribution offers for it. */
 interface Architecture {
   /** The name that people and clients of the API use. */
   name: string;

@@ -13,7 +13,7 @@ export const FrozenRepository = z.object({
   id: z.int().positive(),
   name: z.string(),
   url: z.string(),
-  /** Where the packages of the chosen snapshot stay when `url` has moved on. Absent if there is no such URL. */
+  /** The URL that keeps the packages of the chosen snapshot after `url` has changed. Absent if there is none. */
   snapshotUrl: z.string().optional(),
   /**
    * The repository comes from a catalogue of the operator, so it may use a mirror that is reserved for catalogues.
@@ -28,7 +28,7 @@ export type FrozenRepository = z.infer<typeof FrozenRepository>;
 /** The checksum types of packages. */
 const checksumTypes = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"] as const;
 
-/** The most characters of a paragraph. Debian's longest has 40,000, most of them in capabilities. */
+/** The maximum number of characters in a paragraph. Debian's longest has 40,000, most of them in capabilities. */
 const maxControlCharacters = 2 ** 18;
 
 /**
@@ -101,8 +101,8 @@ export type BuilderNeeds = z.infer<typeof BuilderNeeds>;
 export const frozenLimits = { files: 10_000, keys: 100, descriptionFiles: 1000, descriptionCharacters: 16 * 2 ** 20 };
 
 /**
- * A file of the appliance itself. The agent fetches its content (GET /agent/builds/:id/contents/:blobId) and puts it next to
- * the description as `stagedContents`/BLOB. config.sh moves it into place.
+ * A file of the appliance itself. The agent fetches its content (GET /agent/builds/:id/contents/:blobId) and puts it
+ * next to the description as `stagedContents`/BLOB. config.sh moves it into place.
  */
 export const FrozenFile = z.object({
   /** The path in the image: absolute, without `..` and without a slash at the end. */
@@ -121,15 +121,15 @@ export type FrozenFile = z.infer<typeof FrozenFile>;
 /** A folder of the KIWI description. */
 export const stagedContents = "root/image/kiln/contents";
 
-/** The name, in the KIWI description, of the one repository that the agent creates on its own disk from the frozen packages. */
+/** The KIWI description's name for the one repository, which the agent creates on its disk from the frozen packages. */
 export const frozenSource = "repo:frozen";
 
 /** The one component of that repository, if its packages are deb packages. */
 export const frozenComponent = "main";
 
 /**
- * Everything that determines the content of a build. It is hashed, and written to R2 before the row exists. The KIWI description
- * names one repository, `frozenSource`, because only the agent knows where it stored the packages.
+ * Everything that determines the content of a build. It is hashed, and written to R2 before the row exists. The KIWI
+ * description names one repository, `frozenSource`, because only the agent knows where it stored the packages.
  */
 export const FrozenInput = z.object({
   formatVersion: z.literal(1),
@@ -150,7 +150,7 @@ export const FrozenInput = z.object({
   builderNeeds: BuilderNeeds.optional(),
   /** The firmware that the builder must support. Absent if frozen by an older version, which had only BIOS. */
   firmware: Firmware.exclude(["uefi"]).optional(),
-  /** Whether it also boots with Secure Boot on. The description has all of that, so older agents build it, too. */
+  /** Whether it also boots with Secure Boot on. The description contains all of that, so older agents build it, too. */
   hasSecureBoot: z.literal(true).optional(),
   /** File name of the result without its extension, e.g. "Kiosk.x86_64-0.0.1.oem". */
   imageName: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,199}$/),
@@ -164,7 +164,7 @@ export const FrozenInput = z.object({
     ),
     patterns: z.array(z.string()),
   }),
-  /** The packages that stand for the selected patterns; absent if frozen by an older version. */
+  /** The packages that represent the selected patterns; absent if frozen by an older version. */
   patterns: z
     .array(z.object({ name: z.string(), version: z.string(), release: z.string(), repository: z.string() }))
     .optional(),
@@ -245,7 +245,7 @@ export type Heartbeat = z.infer<typeof Heartbeat>;
 /** If `cancel` is true, the agent must stop and send nothing more. */
 export const HeartbeatAnswer = z.object({ cancel: z.boolean() });
 
-/** The most bytes in PUT /agent/builds/:id/log?offset=N. The answer is the offset of the next bytes. */
+/** The maximum number of bytes in PUT /agent/builds/:id/log?offset=N. The answer is the offset of the next bytes. */
 export const maxLogChunkBytes = 64 * 1024;
 /** `watched`: a client reads the log as it grows, so send it often. */
 export const LogAnswer = z.object({ nextOffset: z.int().nonnegative(), watched: z.boolean().optional() });
@@ -268,7 +268,7 @@ export const InstalledPackage = z.object({
 });
 export type InstalledPackage = z.infer<typeof InstalledPackage>;
 
-/** A hash of everything that determines a prepared root. The agent computes it, because only it knows which parts matter. */
+/** A hash of everything that determines a prepared root. The agent computes it: only it knows which parts matter. */
 export const PreparedKey = Sha256;
 
 /** POST /agent/builds/:id/finish, after all artifacts are complete. Idempotent by attempt token. */
@@ -293,6 +293,6 @@ export const BuildFinished = z.object({
 });
 export type BuildFinished = z.infer<typeof BuildFinished>;
 
-/** POST /agent/builds/:id/fail. `failed`: the user must fix the appliance. `error`: the host is at fault, and the build is retried. */
+/** POST /agent/builds/:id/fail. `failed`: the user must fix the appliance. `error`: the host failed; it is retried. */
 export const BuildFailed = z.object({ kind: z.enum(["failed", "error"]), reason: z.string().max(2000) });
 export type BuildFailed = z.infer<typeof BuildFailed>;

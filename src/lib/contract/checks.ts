@@ -1,23 +1,27 @@
 import { z } from "zod";
 
-/* What an agent checks in a booted image (docs/checks.md). The API, the pages and the agent read this table. */
+/*
+ * The checks that an agent makes in a booted image (docs/checks.md). The API, the pages and the agent read this table.
+ */
 
-/** The most checks of an appliance. */
+/** The maximum number of checks of an appliance. */
 export const maxChecks = 20;
-/** The most characters of a text, and of a path. */
+/** The maximum number of characters in a text, and in a path. */
 export const maxCheckText = 200;
-/** The most characters of a command. */
+/** The maximum number of characters in a command. */
 export const maxCheckCommand = 1000;
 /** The name of the port by which a checked machine gets commands (lib/kiwi/check-commands.ts). */
 export const checksPort = "kiln.checks";
-/** The most bytes of a command's output that an agent gets. In base64 they fit into one write to the port. */
+/**
+ * The maximum number of bytes of a command's output that an agent gets. In base64 they fit into one write to the port.
+ */
 export const maxCheckOutput = 2000;
 /** The largest bound for memory and disk. */
 export const maxCheckMegabytes = 10_000_000;
 /** The longest time for one check, in the guest's seconds. */
 export const maxCheckSeconds = 1200;
 
-/** The fields of a check of a web page that are left out, and the time limit of all checks. */
+/** The defaults of a web page check's path and status, and of the time limit of every check. */
 const usual = { path: "/", status: 200, seconds: 300 };
 
 /** One check. A field that its kind does not use is empty or 0. */
@@ -53,9 +57,9 @@ type CheckField = Exclude<keyof Check, "kind">;
 
 interface KindOfCheck {
   label: string;
-  /** The fields that it uses, each with its value if it is left out; undefined if it must be given. */
+  /** The fields that it uses, each with its default; undefined if the field is required. */
   fields: Partial<Record<CheckField, string | number | undefined>>;
-  /** Fields that it may have, but need not. */
+  /** Fields that it may have, but does not need. */
   mayLack?: readonly CheckField[];
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
@@ -153,7 +157,7 @@ export const isUsedBy = (kind: CheckKind, field: CheckField): boolean => field i
 
 const empty = { kind: "login", command: "", exit: 0, megabytes: 0, text: "", port: 0, path: "", status: 0, seconds: 0 };
 
-/** The check that was meant, with usual values for what was left out. Fields that must be given stay empty. */
+/** Completes a check with the defaults of omitted fields. Omitted fields without a default stay empty. */
 export function completeCheck({ kind, ...given }: Pick<Check, "kind"> & Partial<Check>): Check {
   const known = Object.entries(kindsOfChecks[kind].fields).filter(([, value]) => value !== undefined);
   return { ...empty, ...Object.fromEntries(known), ...given, kind };
@@ -166,7 +170,7 @@ export const outcomes = ["passed", "failed", "not_run"] as const;
 
 /** The longest description of what was seen. */
 export const maxSeen = 500;
-/** The most characters of the end of the serial console that a report contains. */
+/** The maximum number of characters of the end of the serial console in a report. */
 export const maxConsoleEnd = 16 * 1024;
 
 export const CheckResult = z.object({

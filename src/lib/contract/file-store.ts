@@ -5,9 +5,9 @@ import { Sha256 } from "./image-type.ts";
  * The file store of an image: the contents of its root, so that single files can be read without the image.
  *
  * `files` is a sequence of zstd frames, one for each distinct content of a regular file. `files-index` is a sequence of gzip
- * members, so zcat prints it: first blocks of entries, one line of JSON each, in the order of `orderOf`; then the table of the
- * blocks, one line; then the offset of the table, always `pointerBytes` long. To find a path, a reader needs only the end and
- * one block.
+ * members, so zcat prints it: first blocks of entries, one line of JSON each, in the order of `orderOf`; then the table
+ * of the blocks, one line; then the offset of the table, always `pointerBytes` long. To find a path, a reader needs
+ * only the end and one block.
  */
 
 const maxPathLength = 4096; // PATH_MAX
@@ -49,11 +49,13 @@ export type FileTable = z.infer<typeof FileTable>;
 
 /** A block ends after the entry that makes its unpacked size reach this. */
 export const blockBytes = 64 * 1024;
-/** The most bytes of a block: an entry has at most two paths, and JSON may need six bytes for each of their bytes. */
+/** The maximum size of a block: an entry has at most two paths, and JSON may need six bytes for each of their bytes. */
 export const maxBlockBytes = blockBytes + 16 * maxPathLength;
 /** Enough for a root with several million files. */
 export const maxTableBytes = 8 * 1024 * 1024;
-/** Size of the last gzip member. It stores 16 bytes uncompressed: the table's offset in decimal digits and a newline. */
+/**
+ * Size of the last gzip member. It stores 16 bytes uncompressed: the table's offset in decimal digits and a newline.
+ */
 export const pointerBytes = 39;
 export const pointerText = (offset: number): string => `${String(offset).padStart(15)}\n`;
 

@@ -1,15 +1,15 @@
 interface FileSystemFacts {
-  /** The smallest one that its mkfs makes, in MB. Absent if each disk is large enough. */
+  /** The smallest size that its mkfs accepts, in MB. Absent if every disk is large enough. */
   leastMb?: number;
   /** Arguments of its mkfs, so that GRUB and the kernel of an older release than the builder's can read it. */
   createOptions?: string;
-  /** Directories that are subvolumes, so a snapshot of the root leaves them out. */
+  /** Directories that are subvolumes, so that snapshots of the root do not contain them. */
   subvolumes?: readonly string[];
   /** The text in a partition by which it is recognised. */
   mark: { at: number; text: string };
 }
 
-/** The file systems of a disk's root. The first is that of all images without the choice. */
+/** The file systems of a disk's root. The first one is the default. */
 const facts = {
   ext4: { mark: { at: 1080, text: "\x53\xef" } },
   xfs: { leastMb: 300, createOptions: "-i nrext64=0", mark: { at: 0, text: "XFSB" } },

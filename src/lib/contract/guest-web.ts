@@ -8,7 +8,7 @@ export const GuestRequest = z.object({
   /** Lower-case names. */
   headers: z.record(z.string(), z.string()),
   hasBody: z.boolean(),
-  /** The visitor wants a WebSocket; `sec-websocket-protocol` is among its headers then. */
+  /** The visitor requests a WebSocket; the headers then include `sec-websocket-protocol`. */
   isSocket: z.literal(true).optional(),
 });
 export type GuestRequest = z.infer<typeof GuestRequest>;
@@ -68,6 +68,9 @@ export const shownGuestHeaders = [
 /** The guest's own address, from QEMU's DHCP. Its redirects may not name any other. */
 export const guestAddress = "10.0.2.15";
 
-/** Whether a WebSocket may be closed with this code. RFC 6455 §7.4: 1004, 1005, 1006 and 1015 only describe an end that no side has sent. */
+/**
+ * Whether a WebSocket may be closed with this code. RFC 6455 §7.4: 1004, 1005, 1006 and 1015 only describe an end that
+ * no side has sent.
+ */
 export const isSendableCode = (code: number): boolean =>
   (code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code)) || (code >= 3000 && code <= 4999);

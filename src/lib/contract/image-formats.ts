@@ -32,7 +32,7 @@ interface ProductFacts {
 /** Disks that a hypervisor or a person attaches to the machine. */
 const attached: readonly Datasource[] = ["NoCloud", "ConfigDrive"];
 
-/** A packed root, which nothing starts alone and nothing has to mount. */
+/** The facts about a packed root, which starts no machine on its own, and which no build has to mount. */
 const onlyFiles = {
   needs: ["net"],
   hasDisk: false,

@@ -9,22 +9,22 @@ export interface IdentityFiles {
   what: string;
   /** Absolute paths. A `*` stands for any part of a name. */
   paths: readonly string[];
-  /** How the first boot makes them. Without it, the service that uses them does so by itself. */
+  /** How the first boot makes them again. Without it, the service that uses them does so on its own. */
   remake?: Remake;
   /** The files are removed only if `remake` is possible: the service does not start without them. */
   isNeeded?: true;
-  /** Text that a file has if it identifies a machine. By default every file that is not empty does. */
+  /** Text that a file contains if it identifies a machine. By default, every file that is not empty does. */
   text?: RegExp;
 }
 
-/** A command for the first boot, if the program is in the image and none of the files. */
+/** A command for the first boot, if the image contains the program and none of the files. */
 interface Remake {
   program: string;
   /** A program of the distribution that makes the files itself. */
   unless?: string;
   /** Commands of a POSIX shell. */
   command: string;
-  /** The services that wait for it. By default all servers do, and the login. */
+  /** The services that wait for it. By default, all servers and the login do. */
   before?: readonly string[];
 }
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
 
 /*
- * The files that a testdrive's session has changed in its image (decision 16). The Worker sends orders
- * on the socket GET /agent/testdrives/:id/modified. The agent opens the socket when the machine runs and closes it when it deletes
+ * The files that a testdrive's session has changed in its image (decision 16). The Worker sends orders on the socket
+ * GET /agent/testdrives/:id/modified. The agent opens the socket when the machine runs and closes it when it deletes
  * the session's disk. It answers each order at POST /agent/testdrives/:id/modified/:request.
  */
 
 const maxPathLength = 4096; // PATH_MAX
 
-/** The most entries of a list. */
+/** The maximum number of entries in a list. */
 export const maxModifiedFiles = 10_000;
 /** Largest file whose difference is shown. */
 export const maxTextBytes = 64 * 1024;

@@ -53,5 +53,8 @@ const secretPaths: readonly string[] = [
 
 const isSecret = new RegExp(`^(?:${secretPaths.map((one) => one.replace(/\/\*\*$/, "/.+")).join("|")})$`, "s");
 
-/** Whether only the owner of the image may read the file at this path, which is absolute and has no `.`, `..` or double slash. */
+/**
+ * Whether only the owner of the image may read the file at this path, which is absolute and has no `.`, `..` or double
+ * slash.
+ */
 export const isSecretPath = (path: string): boolean => isSecret.test(path);

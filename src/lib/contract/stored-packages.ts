@@ -8,10 +8,10 @@ export const pieceBytes = 64 * 2 ** 20;
 const maxPieces = 64;
 
 /**
- * GET /agent/builds/:id/stored-packages: packages of other servers that the build was frozen with. The service stores their
- * files until no build needs them, because a mirror may drop them. Those without `pieces` are missing: the agent that has
- * fetched one sends it, PUT …/stored-packages/:packageId/:piece for each piece (from 1), with its SHA-256 in `partDigestHeader`,
- * and then POST …/stored-packages/:packageId. It reads the pieces of others by GET.
+ * GET /agent/builds/:id/stored-packages: packages of other servers that the build was frozen with. The service stores
+ * their files until no build needs them, because a mirror may drop them. Those without `pieces` are missing: the agent
+ * that has fetched one sends it, PUT …/stored-packages/:packageId/:piece for each piece (from 1), with its SHA-256 in
+ * `partDigestHeader`, and then POST …/stored-packages/:packageId. It reads the pieces of others by GET.
  */
 export const StoredPackage = z.object({
   id: z.int().positive(),

@@ -22,10 +22,12 @@ export const TestdriveClaimRequest = z.object({
 });
 export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
 
-/** The most bytes of each text of a seed, in UTF-8. Amazon's cloud accepts 16 KiB of user data. */
+/** The maximum size of each text of a seed, in bytes of UTF-8. Amazon's cloud accepts 16 KiB of user data. */
 export const maxSeedBytes = { userData: 32 * 1024, metaData: 16 * 1024, networkConfig: 16 * 1024 };
 
-/** The data that cloud-init reads at the first boot of a testdrive. It is secret, so it must not be stored or logged. */
+/**
+ * The data that cloud-init reads at the first boot of a testdrive. It is secret, so it must not be stored or logged.
+ */
 export const Seed = z.object({
   userData: z.string().max(maxSeedBytes.userData).optional(),
   metaData: z.string().max(maxSeedBytes.metaData).optional(),
@@ -56,8 +58,8 @@ export const TestdriveClaim = z.object({
    */
   wantsScreen: z.boolean().optional(),
   /**
-   * Check these in the booted machine, send the results to POST /agent/testdrives/:id/checks, and end the session. No one
-   * watches it.
+   * Check these in the booted machine, send the results to POST /agent/testdrives/:id/checks, and end the session. No
+   * one watches it.
    */
   checks: z.array(Check).min(1).max(maxChecks).optional(),
   requestId: RequestId.optional(),
@@ -73,7 +75,7 @@ export const TestdriveClaim = z.object({
 export type TestdriveClaim = z.infer<typeof TestdriveClaim>;
 export const TestdriveClaimAnswer = z.object({ testdrive: TestdriveClaim.nullable() });
 
-/** The most bytes of a picture of a screen. QEMU's usual 720 × 400 takes several kilobytes. */
+/** The maximum size of a picture of a screen, in bytes. QEMU's usual 720 × 400 takes several kilobytes. */
 export const maxScreenBytes = 1024 * 1024;
 
 /** Worker → agent on the control socket, GET /agent/testdrives/:id/control. */
@@ -82,8 +84,8 @@ export const TestdriveOrder = z.discriminatedUnion("type", [
   z.object({ type: z.literal("viewer"), viewer: z.string() }),
   z.object({ type: z.literal("stop"), reason: z.string() }),
   /**
-   * Send the request to the guest's web server, and POST its answer to /agent/testdrives/:id/visits/:visit/answer. If the
-   * guest opens a WebSocket, join it to GET /agent/testdrives/:id/visits/:visit/socket instead.
+   * Send the request to the guest's web server, and POST its answer to /agent/testdrives/:id/visits/:visit/answer. If
+   * the guest opens a WebSocket, join it to GET /agent/testdrives/:id/visits/:visit/socket instead.
    */
   z.object({ type: z.literal("visit"), visit: z.string(), request: GuestRequest }),
 ]);
@@ -109,9 +111,9 @@ export const TestdriveReport = z.discriminatedUnion("type", [
 export type TestdriveReport = z.infer<typeof TestdriveReport>;
 
 /**
- * Flow control of a viewer's pair of sockets. The page requests `creditProtocol` and sends `{"credit":bytes}` as text when it
- * has consumed that many bytes. The agent has at most `creditWindowBytes` in transit. Binary frames are RFB bytes. Viewers without
- * this protocol are limited by RFB itself, which sends an update only on request.
+ * Flow control of a viewer's pair of sockets. The page requests `creditProtocol` and sends `{"credit":bytes}` as text
+ * when it has consumed that many bytes. The agent has at most `creditWindowBytes` in transit. Binary frames are RFB
+ * bytes. Viewers without this protocol are limited by RFB itself, which sends an update only on request.
  */
 export const creditProtocol = "kiln.credit";
 export const creditWindowBytes = 1024 * 1024;

@@ -9,7 +9,7 @@ export const FrozenKey = z.object({
 });
 export type FrozenKey = z.infer<typeof FrozenKey>;
 
-/** The most keys of one repository. */
+/** The maximum number of keys of one repository. */
 const maxRepositoryKeys = 24;
 
 /** The facts that an agent checks a signed repository against. */
@@ -20,8 +20,8 @@ export const RepositoryTrust = z.object({
   /** Fingerprint of the key that signed that index, as found by the import. */
   signedBy: z.string().regex(/^[0-9a-f]{32,64}$/),
   /**
-   * The keys that may sign its index. They and the appliance's own keys may sign its packages. Packages of deb are not signed:
-   * the index is, and it vouches for their checksums.
+   * The keys that may sign its index. They and the appliance's own keys may sign its packages. Packages of deb are not
+   * signed: the index is, and it vouches for their checksums.
    */
   keys: z.array(FrozenKey).min(1).max(maxRepositoryKeys),
 });

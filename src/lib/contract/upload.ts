@@ -2,8 +2,8 @@ import { z } from "zod";
 import { Sha256 } from "./image-type.ts";
 
 /**
- * Size of every part but the last. R2 requires equal parts of at least 5 MiB, at most 10,000 of them. The size is below every plan's
- * body limit, and small because nothing else happens while the last part is sent.
+ * Size of every part but the last. R2 requires equal parts of at least 5 MiB, at most 10,000 of them. The size is below
+ * every plan's body limit, and small because nothing else happens while the last part is sent.
  */
 export const partBytes = 16 * 1024 * 1024;
 
@@ -11,8 +11,8 @@ export const partBytes = 16 * 1024 * 1024;
 export const partDigestHeader = "x-kiln-sha256";
 
 /**
- * POST …/artifacts/:name opens or resumes the upload. The answer lists the recorded parts. Without `size`, the file is still being
- * written, and `complete` gives its size.
+ * POST …/artifacts/:name opens or resumes the upload. The answer lists the recorded parts. Without `size`, the file is
+ * still being written, and `complete` gives its size.
  */
 export const OpenUpload = z.object({ size: z.int().positive().optional(), fileName: z.string().max(255) });
 export const UploadState = z.object({
@@ -23,8 +23,8 @@ export const UploadState = z.object({
 export type UploadState = z.infer<typeof UploadState>;
 
 /**
- * POST …/artifacts/:name/complete. `partsDigest` is the SHA-256 of the parts' hex digests joined by "\n". The Worker cannot check
- * the three whole-file digests without reading the object again, so it trusts the agent.
+ * POST …/artifacts/:name/complete. `partsDigest` is the SHA-256 of the parts' hex digests joined by "\n". The Worker
+ * cannot check the three whole-file digests without reading the object again, so it trusts the agent.
  */
 export const CompleteUpload = z.object({
   size: z.int().positive(),
@@ -39,9 +39,10 @@ export type CompleteUpload = z.infer<typeof CompleteUpload>;
 export const artifactNames = ["image", "files", "files-index"] as const;
 export type NeededArtifact = (typeof artifactNames)[number];
 /**
- * Name of an artifact in the upload routes of a build. Two are optional. "prepared" is a root without anything specific to an
- * image type. Agents download it from GET /agent/builds/:id/prepared/:key, with its SHA-256 in `partDigestHeader`. "delta" makes
- * the disk from that of an earlier image (lib/delta). GET /agent/builds/:id/earlier-delta answers with that of the earlier image.
+ * Name of an artifact in the upload routes of a build. Two are optional. "prepared" is a root without anything specific
+ * to an image type. Agents download it from GET /agent/builds/:id/prepared/:key, with its SHA-256 in
+ * `partDigestHeader`. "delta" makes the disk from that of an earlier image (lib/delta). GET
+ * /agent/builds/:id/earlier-delta answers with that of the earlier image.
  */
 export const optionalArtifacts = ["prepared", "delta"] as const;
 export type OptionalArtifact = (typeof optionalArtifacts)[number];
