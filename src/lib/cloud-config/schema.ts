@@ -1,7 +1,7 @@
 /**
- * The first place where a value does not fit a JSON schema, as cloud-init publishes one of its user data. It knows the
- * keywords that decide names and types, and accepts everything else: with patterns, the author of the schema could stop
- * the service. It follows the schema no further than `maxSteps`.
+ * Finds the first place where a value does not match a JSON schema, such as the one that cloud-init publishes for its
+ * user data. It supports the keywords that decide names and types, and accepts everything else: with patterns, the
+ * schema's author could stop the service. It takes at most `maxSteps` steps.
  */
 export function firstFault(root: Schema, value: unknown): SchemaFault | undefined {
   const walk = { root, steps: 0 };
@@ -9,11 +9,11 @@ export function firstFault(root: Schema, value: unknown): SchemaFault | undefine
 }
 
 export interface SchemaFault {
-  /** Names that the schema knows, and numbers, which lead to the value from the root. */
+  /** The names (known to the schema) and numbers that lead to the value from the root. */
   path: (string | number)[];
-  /** The key in it that is wrong. */
+  /** The wrong key in the value. */
   key?: string;
-  /** A sentence's end, such as "must be a list". No part of the value. */
+  /** The end of a sentence, such as "must be a list". It contains no part of the value. */
   why: string;
 }
 
@@ -60,7 +60,9 @@ function faultsOf(walk: Walk, { schema, value, path }: At, depth = 0): SchemaFau
 
 type Below = (schema: unknown, at?: { value?: unknown; key?: string | number }) => SchemaFault[];
 
-/** One of several forms must fit. If none does, we assume that the one that fits furthest was meant. */
+/**
+ * The value must match one of several forms. If it matches none, we assume the form that matches furthest was meant.
+ */
 function leastWrong(forms: unknown, below: Below): SchemaFault[] {
   if (!Array.isArray(forms) || forms.length === 0) return [];
   const tried = forms.map((form) => below(form));

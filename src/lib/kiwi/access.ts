@@ -4,7 +4,8 @@ import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
 /**
- * Stands in place of a hash. No password matches it, and unlike `!` it does not lock the account, so sshd accepts keys.
+ * Takes the place of a password hash. No password matches it, and unlike `!` it does not lock the account, so sshd
+ * accepts keys.
  */
 export const noPassword = "*";
 

@@ -15,7 +15,7 @@ interface SelfUpdating {
 export const updatesItself = ({ imageType, settings }: SelfUpdating): boolean =>
   settings.automaticUpdates !== "none" && productOf(imageType).hasDisk;
 
-/** After 20auto-upgrades and 50unattended-upgrades of the package, which its own updates may change. */
+/** Read after the package's 20auto-upgrades and 50unattended-upgrades, which its updates may change. */
 const configurationFile = "root/etc/apt/apt.conf.d/95kiln-updates";
 
 /** Configures Debian's unattended-upgrades. apt's own timers start it once a day. */

@@ -6,9 +6,9 @@ import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { withInterpreter } from "#lib/kiwi/shell";
 
 /**
- * One small program in the image does everything that must happen at boot. systemd starts it from two units, another init
- * from two scripts in /etc/init.d. The script that runs before the login is named E50, because the sample distribution's
- * init looks for that name.
+ * One small program in the image does everything that must happen at boot. systemd starts it from two units, another
+ * init from two scripts in /etc/init.d. The script that runs before the login is named E50, because the sample
+ * distribution's init looks for that name.
  */
 export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
   return {

@@ -3,8 +3,8 @@ import { machineIdentityFunctions } from "#lib/kiwi/machine-identity";
 import { staged } from "#lib/kiwi/part";
 
 /**
- * config.sh: KIWI runs it in the image after it has installed the packages, the files below root/ and the users. If it fails,
- * the agent shows the owner its line that begins with `kiln: error: `.
+ * config.sh: KIWI runs it in the image after it has installed the packages, the files below root/ and the users. If it
+ * fails, the agent shows the owner its line that begins with `kiln: error: `.
  */
 export const configScript = (commands: readonly string[], moreFunctions = ""): string =>
   `${head}${firewallFunctions}${machineIdentityFunctions}${moreFunctions}\ntake_back_hosts\n${removeBuildLogs}${commands.map((command) => `${command}\n`).join("")}\nrm -rf ${staged}\n`;

@@ -1,6 +1,6 @@
 /**
- * Questions before the login appear on every console of the kernel: the user may sit at any of them, such as the screen of a
- * testdrive or the serial line of a server.
+ * Questions before the login appear on every console of the kernel: the user may sit at any of them, such as the screen
+ * of a testdrive or the serial line of a server.
  */
 const consoles = String.raw`# Read by the questions of the first boot.
 

@@ -2,8 +2,9 @@ import type { DatabaseFacts, ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, type Part } from "#lib/kiwi/part";
 
 /**
- * Databases and their users, created at the first boot by the installed server. Names and verifiers need no escaping: names are
- * plain SQL names, and verifiers contain no quote (domain/configuration/rules, domain/accounts/password-hashes).
+ * Databases and their users, created at the first boot by the installed server. Names and verifiers need no escaping:
+ * names are plain SQL names, and verifiers contain no quote (domain/configuration/rules,
+ * domain/accounts/password-hashes).
  */
 export function databasePart({ databases }: Pick<ImageFacts, "databases">): Part {
   const wanted = databases.filter(({ users }) => users.length > 0);

@@ -19,6 +19,6 @@ export interface AptSource {
   isSigned: boolean;
   /** Whether its owner uses it although its index has expired. */
   isExpired: boolean;
-  /** Whether it brings the base system's security updates. */
+  /** Whether it contains the base system's security updates. */
   isSecurity: boolean;
 }

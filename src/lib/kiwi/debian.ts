@@ -6,8 +6,9 @@ import { shellCommand } from "#lib/kiwi/shell";
 import { xkbOf } from "#lib/kiwi/xkb-layouts";
 
 /**
- * Prepares a Debian system before all other configuration. Undoes what debootstrap copied from the build host. Sets locale and
- * keyboard, which KIWI cannot set there, the appliance's repositories and keys, and how the initial RAM disk is packed.
+ * Prepares a Debian system before all other configuration. Undoes what debootstrap copied from the build host. Sets
+ * locale and keyboard, which KIWI cannot set there, the appliance's repositories and keys, and how the initial RAM disk
+ * is packed.
  */
 export function debianPart({ debian, locale, imageType }: Pick<ImageFacts, "debian" | "locale" | "imageType">): Part {
   if (!debian) return {};
@@ -36,8 +37,8 @@ export function debianPart({ debian, locale, imageType }: Pick<ImageFacts, "debi
 const installerConfiguration = "/etc/systemd/system.conf.d/20-kiln-installer.conf";
 
 /**
- * KIWI's installer writes to /usr of the initial RAM disk, which the systemd of Debian 13 makes read-only by default. In a
- * system, it does not by default.
+ * KIWI's installer writes to /usr of the initial RAM disk, which the systemd of Debian 13 makes read-only by default.
+ * In a system, it does not by default.
  */
 const installerFiles = {
   [`root${installerConfiguration}`]: linesOf("[Manager]", "ProtectSystem=no"),
@@ -59,7 +60,9 @@ function keyboardFile(name: string): string {
   return linesOf(...Object.entries(values).map(([variable, value]) => `${variable}="${value}"`));
 }
 
-/** KIWI runs it before it installs the other packages. They then start no services, and dpkg does not wait for the disk. */
+/**
+ * KIWI runs it before it installs the other packages. They then start no services, and dpkg does not wait for the disk.
+ */
 const postBootstrap = String.raw`#!/bin/sh
 printf '#!/bin/sh\nexit 101\n' > /usr/sbin/policy-rc.d
 chmod 755 /usr/sbin/policy-rc.d

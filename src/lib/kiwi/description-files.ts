@@ -75,8 +75,8 @@ function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): P
 }
 
 /**
- * The appliance's own files. config.sh copies them into place inside the image: a folder may be a link there, and the names of
- * the owners are known only there.
+ * The appliance's own files. config.sh copies them into place inside the image: a folder may be a link there, and the
+ * names of the owners are known only there.
  */
 const overlayPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
   commands: overlay.map(({ path, mode, owner, group, blobId }) =>

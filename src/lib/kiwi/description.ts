@@ -49,8 +49,8 @@ export interface DescriptionFacts {
 }
 
 /**
- * config.xml of KIWI NG, schema 7.5. Its one repository contains exactly the resolved packages. The agent fills in where it
- * stored them.
+ * config.xml of KIWI NG, schema 7.5. Its one repository contains exactly the resolved packages. The agent fills in
+ * where it stored them.
  */
 export function kiwiDescription(facts: DescriptionFacts): string {
   const image = marked(
@@ -115,8 +115,8 @@ const frozenRepository = ({ debian }: DescriptionFacts) => {
 };
 
 /**
- * Two sections if the image contains its own package manager, one if the host installs everything. debootstrap itself knows what a
- * Debian system needs before apt.
+ * Two sections if the image contains its own package manager, one if the host installs everything. debootstrap itself
+ * knows what a Debian system needs before apt.
  */
 function packageSections({ packages, bootstrap, debian }: DescriptionFacts): XmlMarked[] {
   if (debian) {

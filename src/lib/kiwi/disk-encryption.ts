@@ -20,7 +20,7 @@ interface EncryptingFacts extends Encrypting {
 export const encryptsDisk = ({ imageType, settings }: Encrypting): boolean =>
   settings.diskEncryption !== "none" && imageFormats[imageType].product === "disk";
 
-/** The programs for keys that a TPM or a server keeps (kept-key.ts). */
+/** The programs for keys that are kept by a TPM or a server (kept-key.ts). */
 const keptWays = ["tpm", "tang"] as const;
 export type KeptWay = (typeof keptWays)[number];
 
@@ -67,8 +67,8 @@ function wayIn(setup: string | undefined): Way | "none" {
 }
 
 /**
- * The additions to the initial archive, by the way to open the disk. dracut's own modules bring the libraries, drivers and rules of
- * a TPM, and the drivers and the manager of a network.
+ * The additions to the initial archive, by the way to open the disk. dracut's own modules add the libraries, drivers
+ * and rules for a TPM, and the drivers and the manager of a network.
  */
 const parts: Readonly<Record<Way, { modules: string; programs: string; install?: string }>> = {
   passphrase: { modules: "", programs: "" },
@@ -82,7 +82,10 @@ const parts: Readonly<Record<Way, { modules: string; programs: string; install?:
   },
 };
 
-/** After a kernel's update, dracut packs only what it believes this machine to need: it does not know of the header. */
+/**
+ * After an update of the kernel, dracut packs only what this machine seems to need, and it does not know about the
+ * header.
+ */
 const moduleSetup = ({ modules, programs, install = "" }: (typeof parts)[Way]) => String.raw`#!/bin/bash
 # Written by Kiln: opens the encrypted root.
 
@@ -105,8 +108,9 @@ install() {
 `;
 
 /**
- * The unit is finished before anything reads the root: it would find the plain root at the first boot, and mount it. It
- * outlives the initial archive: the mount requires it, so systemd 252 would unmount the root together with it.
+ * The unit finishes before anything reads the root, which would otherwise be found unencrypted at the first boot, and
+ * mounted. The unit outlives the initial archive, because the mount requires it: otherwise systemd 252 would unmount
+ * the root together with the unit.
  */
 const unit = linesOf(
   "[Unit]",

@@ -18,10 +18,10 @@ interface FirstBootChoice {
 export const hasCloudInit = ({ imageType, settings }: FirstBootChoice): boolean =>
   settings.firstBoot === "cloud-init" && datasourcesOf(imageType).length > 0;
 
-/** Whether cloud-init also configures the network. Every other type of network fixes what the machine gets. */
+/** Whether cloud-init also configures the network. With every other type of network, the appliance determines it. */
 export const leavesNetworkToCloudInit = ({ type }: Pick<Configuration["network"], "type">): boolean => type === "dhcp";
 
-/** After 90_dpkg.cfg, which lists every source, and before the owner's own files, which may override it. */
+/** Read after 90_dpkg.cfg, which lists every source, and before the owner's own files, which may override it. */
 const configurationFile = "root/etc/cloud/cloud.cfg.d/95-kiln.cfg";
 
 /** Configures cloud-init so that it and the image never decide the same thing. */
@@ -40,7 +40,9 @@ export const readFirstBoot = ({ textAt }: Own) => ({
   first_boot: textAt(configurationFile) === undefined ? "none" : "cloud-init",
 });
 
-/** A machine without data still grows its disk and gets an address by DHCP. By default, cloud-init would not run at all. */
+/**
+ * Even without data, a machine grows its disk and gets an address by DHCP. By default, cloud-init would not run at all.
+ */
 const withoutData = linesOf("policy: search,found=all,maybe=all,notfound=enabled");
 
 /**
@@ -50,15 +52,15 @@ const withoutData = linesOf("policy: search,found=all,maybe=all,notfound=enabled
 const early = linesOf("[Unit]", "DefaultDependencies=no", "Conflicts=shutdown.target", "Before=shutdown.target");
 
 function configurationOf({ imageType, settings, users, network }: FirstBootFacts): string {
-  // One line: ds-identify reads it without a parser of YAML.
+  // One line, because ds-identify reads it without a YAML parser.
   const sources = [...datasourcesOf(imageType), "None"].join(", ");
   const keysFor = users.find(({ name, administrator }) => administrator && name !== "root");
   return linesOf(
     "# Written by Kiln. A file with a later name can change it.",
     `datasource_list: [ ${sources} ]`,
-    // Elsewhere than in Amazon's cloud, it would wait two minutes for an answer.
+    // Outside Amazon's cloud, it would otherwise wait two minutes for an answer.
     "datasource: { Ec2: { strict_id: true } }",
-    // The machine must find its new name. Otherwise sudo complains, and waits for a name server.
+    // The machine must be able to resolve its new name. Otherwise sudo complains, and waits for a name server.
     "manage_etc_hosts: localhost",
     // The initial archive has grown the partition of an encrypted root, which cloud-init could not.
     ...(encryptsDisk({ imageType, settings }) ? ["growpart: { mode: off }"] : []),

@@ -19,9 +19,9 @@ grow_partition() {
 `;
 
 /**
- * A function of the boot program: gives the root's partition and its file system the rest of the disk, because a disk is
- * usually larger than the image that was written to it. It does nothing if another partition follows, for volumes, if the
- * image lacks a program for it, and if cloud-init is there, which does the same.
+ * A function of the boot program: gives the root's partition and its file system the rest of the disk, because a disk
+ * is usually larger than the image that was written to it. It does nothing if another partition follows, for volumes,
+ * if the image lacks a program for it, and if cloud-init is there, which does the same.
  */
 export const growRootFunction = String.raw`${growPartitionFunction}
 # resize_root TYPE DEVICE MOUNTPOINT

@@ -2,7 +2,10 @@ import type { ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, type Part } from "#lib/kiwi/part";
 import { shellQuote, shellCommand } from "#lib/kiwi/shell";
 
-/** /etc/kiln-release, for users and scripts in the image, and the installation profile at the path where AutoYaST looks. */
+/**
+ * Writes /etc/kiln-release, for users and scripts in the image, and the installation profile where AutoYaST looks for
+ * it.
+ */
 export const identityPart = ({ title, version, description, website, scripts }: IdentityFacts): Part => ({
   files: {
     "root/etc/kiln-release": linesOf(
@@ -17,7 +20,9 @@ export const identityPart = ({ title, version, description, website, scripts }: 
 
 type IdentityFacts = Pick<ImageFacts, "title" | "version" | "description" | "website" | "scripts">;
 
-/** Marks the installed product that is the system itself, as an installer does. zypper and registration tools need it. */
+/**
+ * Marks the installed product that is the system itself, as an installer does. zypper and registration tools need it.
+ */
 export const productPart = ({ product }: Pick<ImageFacts, "product">): Part =>
   product === undefined ? {} : { commands: [shellCommand("set_base_product", product)] };
 

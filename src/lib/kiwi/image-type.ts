@@ -23,7 +23,7 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 const consolesOf = (arch: Arch) => `console=tty0 console=${architectures[arch].serial},115200`;
 /** A disk is mounted read-write. */
 const readWrite = "rw";
-/** A failure in the initial archive must not give a shell to a person, who would then get the disk's key. */
+/** A failure in the initial archive must not give anyone a shell, and with it the disk's key. */
 const noRescue = "rd.shell=0";
 
 /** The arguments of the appliance come last, so that they win. */
@@ -51,8 +51,8 @@ interface ElementFacts extends TypeFacts {
 
 /**
  * KIWI's `<type>` for an image type. Every disk of a PC boots with BIOS, which QEMU, VMware, Xen (HVM) and EC2 all
- * support: KIWI's `efi` gives it a partition for each firmware, and a medium GRUB for both. The agent converts the raw disk
- * to the format of the image type.
+ * support: KIWI's `efi` gives it a partition for each firmware, and a medium GRUB for both. The agent converts the raw
+ * disk to the format of the image type.
  */
 export const imageTypeElement = (imageType: ImageType, facts: TypeFacts): XmlMarked =>
   elements[imageFormats[imageType].product]({ ...facts, fileSystem: fileSystemOf({ imageType, ...facts }) });

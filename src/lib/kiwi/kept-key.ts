@@ -1,10 +1,12 @@
 /**
- * Functions of the program that opens the disk (open-disk.ts), for a disk whose key something else keeps: a TPM, or a server.
- * Its only key is a recovery key, which people can type, and which the keeper seals: during the encryption the header can have no
- * second key, and the encryption must continue after a power cut without a person.
+ * Functions of the program that opens the disk (open-disk.ts), for a disk whose key is kept by a TPM or a server. Its
+ * only key is a recovery key, which people can type, and which the keeper seals: during the encryption the header can
+ * have no second key, and the encryption must continue after a power cut without a person.
  *
- * The keeper has these functions: `has_keeper`, `wrap_key` from $key into $state/sealed, `unwrap_key` back, and `close_keeper`. Its
- * name is $keeper, and its sentences are $cannot_keep, $no_keeper (a beginning), $keeper_refuses and $keeper_fails.
+ * The keeper has these functions: `has_keeper`, `wrap_key` from $key into $state/sealed, `unwrap_key` for the reverse,
+ * and
+ * `close_keeper`. Its name is $keeper, and its messages are $cannot_keep, $no_keeper (a beginning), $keeper_refuses and
+ * $keeper_fails.
  */
 export const keptKeyFunctions = (keeper: string): string => `${keeper}${functions}`;
 

@@ -4,8 +4,8 @@ import { linesOf, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
 /**
- * Language, keyboard and time zone. KIWI sets them with systemd-firstboot, and sets nothing if the image lacks it. So Kiln writes
- * them too: in systemd's files and, if they exist, in SUSE's older ones.
+ * Language, keyboard and time zone. KIWI sets them with systemd-firstboot, and sets nothing if the image lacks it. So
+ * Kiln writes them too: in systemd's files and, if they exist, in SUSE's older ones.
  */
 export function localePart({ locale: { language, keyboardLayout, timezone } }: Pick<ImageFacts, "locale">): Part {
   const keymap = keymapOf(keyboardLayout);

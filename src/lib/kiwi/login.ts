@@ -3,7 +3,7 @@ import { argumentsOf, type Own } from "#lib/kiwi/import/own";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
-/** The runlevel, and the user who is logged in automatically at the screen. */
+/** Sets the runlevel, and the user who is logged in automatically at the screen. */
 export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<ImageFacts, "settings">): Part {
   const target = shellCommand("set_runlevel", String(runlevel), targets[runlevel] ?? "multi-user.target");
   if (automaticLogin === "") return { commands: [target] };

@@ -4,7 +4,7 @@ import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
 /**
- * Removes the files that each machine must have for itself. Packages make them when they are installed, so all copies
+ * Removes the files that must be different on each machine. Packages make them when they are installed, so all copies
  * of an image would share them, and everyone with the image would know them. Files that the owner adds stay. This part
  * comes last, because a build script may make some too.
  */

@@ -12,8 +12,8 @@ export const readsUploads = (files: Readonly<Record<string, string>>): boolean =
 const aptKey = "/usr/share/keyrings/kiln-uploads.asc";
 
 /**
- * Configures the repository in the image's package manager. apt trusts its key for nothing else; in a system of rpm packages,
- * the key is among those that KIWI gives to rpm.
+ * Configures the repository in the image's package manager. apt trusts its key for nothing else; in a system of rpm
+ * packages, the key is among those that KIWI gives to rpm.
  */
 export function machineRepositoryPart({ debian, uploads }: Pick<ImageFacts, "debian" | "uploads">): Part {
   if (!uploads) return {};

@@ -1,6 +1,6 @@
 /**
- * Configures the network of the image, for whichever network service it contains. It runs during the build, or at the first
- * boot after the questions. The sample distribution's init reads the sysconfig format.
+ * Configures the network of the image, for whichever network service it contains. It runs during the build, or at the
+ * first boot after the questions. The sample distribution's init reads the sysconfig format.
  */
 export const networkScript = String.raw`#!/bin/sh
 # network dhcp

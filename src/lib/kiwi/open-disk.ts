@@ -4,9 +4,9 @@ import { type TangServer, tangKeeper } from "#lib/kiwi/tang-key";
 import { tpmKeeper } from "#lib/kiwi/tpm-key";
 
 /**
- * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of LUKS2
- * is in its own partition before the root's, so that no part of the root has to move. The header is complete before the
- * first block is encrypted, and cryptsetup goes on where a power cut stopped it.
+ * The program of the initial archive that encrypts the root at the first boot, and opens it at each one. The header of
+ * LUKS2 is in its own partition before the root's, so that no part of the root has to move. The header is complete
+ * before the first block is encrypted, and cryptsetup continues where a power cut stopped it.
  */
 export const openDisk = (way: keyof typeof ways, server: TangServer): string =>
   `${functions}${ways[way](server)}${program}`;

@@ -1,6 +1,6 @@
 /**
- * Layout and variant for XKB, which Debian uses for the console too, by the API's names of keyboard layouts (compatibility.md,
- * "Configuration").
+ * Layout and variant for XKB, which Debian uses for the console too, by the API's names of keyboard layouts
+ * (compatibility.md, "Configuration").
  */
 const xkbLayouts: Readonly<Record<string, readonly [layout: string, variant?: string]>> = {
   "english-us": ["us"],

@@ -1,7 +1,7 @@
 import { WireFault } from "#lib/wire/fault";
 import type { XmlNode } from "#lib/wire/read-xml";
 
-/** The part of a description to import: profiles by name, and an architecture as KIWI names it. */
+/** The choice of the parts of a description to import: profiles by name, and an architecture as KIWI names it. */
 export interface Choice {
   profiles: readonly string[];
   /** Undefined if there was no choice. Then it is x86_64, which a description must not contradict. */

@@ -2,7 +2,10 @@ import type { ImageType } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
 import type { XmlNode } from "#lib/wire/read-xml";
 
-/** The definition of an appliance (docs/api/definitions.md) from a description. Everything that the description lacks is absent. */
+/**
+ * The definition of an appliance (docs/api/definitions.md) from a description. Everything that the description lacks is
+ * absent.
+ */
 export interface ImportedDefinition {
   name?: string;
   base_system?: string;

@@ -5,7 +5,9 @@ import { readXml, type XmlNode } from "#lib/wire/read-xml";
 /** Reads a file by its path relative to the description. Undefined if it cannot be read. */
 export type ReadIncluded = (path: string) => string | undefined;
 
-/** The most levels of includes, which also ends a cycle. KIWI itself refuses includes in included files. */
+/**
+ * The maximum number of levels of includes, which also ends a cycle. KIWI itself refuses includes in included files.
+ */
 const maxDepth = 8;
 const maxIncludes = 500;
 

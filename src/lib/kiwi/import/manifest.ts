@@ -8,8 +8,8 @@ import type { XmlNode } from "#lib/wire/read-xml";
 type Configuration = ImportedDefinition["configuration"];
 
 /**
- * Reads the manifest of a build (compatibility.md, "The manifest"): a description, and in `extra_config` what KIWI descriptions
- * cannot express.
+ * Reads the manifest of a build (compatibility.md, "The manifest"): a description, and in `extra_config` what KIWI
+ * descriptions cannot express.
  */
 export function importManifest(manifest: XmlNode, serviceUrl: string): Imported {
   const image = childrenOf(manifest, "config").flatMap((one) => childrenOf(one, "image"))[0];

@@ -153,8 +153,8 @@ function placedFiles(commands: Commands, files: NextTo["files"]): Pick<Imported,
 }
 
 /**
- * Splits a shell script into commands and words. Knows only single quotes and backslashes, which is exact for scripts that Kiln
- * writes. Other scripts are only searched for such commands.
+ * Splits a shell script into commands and words. Knows only single quotes and backslashes, which is exact for scripts
+ * that Kiln writes. Other scripts are only searched for such commands.
  */
 function shellCommands(script: string): string[][] {
   const commands: string[][] = [[]];

@@ -3,7 +3,10 @@ import type { ImportedDefinition } from "#lib/kiwi/import/imported";
 import { keytables } from "#lib/kiwi/keytables";
 import type { XmlNode } from "#lib/wire/read-xml";
 
-/** The content of `<preferences>`. The appliance has one type: KIWI's default, which is the primary one, or else the first. */
+/**
+ * The content of `<preferences>`. The appliance has one type: KIWI's default, which is the primary one, or else the
+ * first.
+ */
 export interface Preferences extends TypeRead {
   definition: Pick<ImportedDefinition, "version">;
   locale: NonNullable<ImportedDefinition["configuration"]["locale"]>;
