@@ -6,8 +6,8 @@ import type { ConnectTo } from "./tcp.ts";
 const chunkBytes = 64 * 1024;
 
 /**
- * A connection of the runtime with the part of Node's socket interface that basic-ftp uses. It always connects to the host that
- * it was created for, so it ignores the address in a server's answer to PASV.
+ * A connection of the runtime with the part of Node's socket interface that basic-ftp uses. It always connects to the
+ * host that it was created for, so it ignores the address in a server's answer to PASV.
  */
 export class FtpSocket extends Duplex {
   bytesRead = 0;

@@ -1,8 +1,8 @@
 /**
  * A Debian repository has one URL, that of its index's directory, so that it can be compared and opened like any other:
  * `http://deb.debian.org/debian/dists/bookworm#main,contrib`. After `#` are the components. Without it, the index
- * suggests them. After `?` are the names of packages, if all others are ignored. A flat repository has its index and packages
- * in one directory, without `/dists/`.
+ * suggests them. After `?` are the names of packages, if all others are ignored. A flat repository has its index and
+ * packages in one directory, without `/dists/`.
  */
 export interface AptAddress {
   /** The base of the packages' locations. */

@@ -13,7 +13,7 @@ export interface ArchivedPackage {
 }
 
 export interface ArchiveLimits extends InflationLimits {
-  /** The most members of any kind. */
+  /** The maximum number of members of any kind. */
   members: number;
   packages: number;
   packageBytes: number;

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /**
- * The part of a long stream that is still needed. Positions count from the start of the stream, so they stay valid when bytes
- * at the front are dropped.
+ * The part of a long stream that is still needed. Positions count from the start of the stream, so they stay valid when
+ * bytes at the front are dropped.
  *
  *     stream   ......[dropped)[base        filled)...... not yet received
  */

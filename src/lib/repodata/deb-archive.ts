@@ -9,7 +9,10 @@ const maxVersionBytes = 64;
 const magic = "!<arch>\n";
 const headerBytes = 60;
 
-/** The members that dpkg reads, in this order. Between and after them, members such as `_gpgorigin` are for other programs. */
+/**
+ * The members that dpkg reads, in this order. Between and after them, members such as `_gpgorigin` are for other
+ * programs.
+ */
 const parts = [
   { name: "debian-binary", pattern: /^debian-binary$/ },
   { name: "control.tar", pattern: /^control\.tar(\.(gz|xz|zst))?$/ },

@@ -24,7 +24,7 @@ export const debKey = ({ name, version, arch }: DebIdentity): string => `${name}
 export function* wantedControls(controls: string, wanted: ReadonlySet<string>): Generator<[key: string, text: string]> {
   for (const [text] of controls.matchAll(/(?:[^\n]+\n)+/g)) {
     const field = (name: string) => new RegExp(`^${name}:[ \\t]*(\\S*)`, "im").exec(text)?.[1] ?? "";
-    // An epoch of 0 is the default, and few versions write it.
+    // The default epoch is 0, and few versions include it.
     const version = field("Version").replace(/^0:/, "");
     const key = debKey({ name: field("Package"), version, arch: field("Architecture") });
     if (wanted.has(key)) yield [key, text];

@@ -14,8 +14,8 @@ export interface ListedDeb {
 }
 
 /**
- * Writes a flat repository. Writes the list under its checksum first, and `Release` last, because readers fetch the list as soon
- * as they have `Release`. Reads the packages one by one, so that only the compressed list is in memory.
+ * Writes a flat repository. Writes the list under its checksum first, and `Release` last, because readers fetch the
+ * list as soon as they have `Release`. Reads the packages one by one, so that only the compressed list is in memory.
  *
  * @param of.origin the field Origin, by which machines choose the updates that they install
  * @param of.writtenAt seconds since 1970

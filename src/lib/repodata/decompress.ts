@@ -39,8 +39,8 @@ export async function decompressed(
   switch (kind) {
     case "none":
       return stream;
-    // Not DecompressionStream: it decompresses a whole chunk before it returns the first byte (a chunk of 255 KiB may take
-    // 256 MiB of memory), and it refuses files with several gzip members.
+    // Not DecompressionStream: it decompresses a whole chunk before it returns the first byte (a chunk of 255 KiB may
+    // take 256 MiB of memory), and it refuses files with several gzip members.
     case "gzip":
       return openedStream(stream, () => createGunzip({ chunkSize }), kind);
     case "zstd":
@@ -56,8 +56,8 @@ function openedStream(source: ReadableStream<Uint8Array>, newDecoder: () => Deco
 }
 
 /**
- * Pumps a stream through decoders. One is nearly always enough, but a zstd decoder ends with its frame, even if its last chunk
- * continues. Rethrows an error of the source. An error of the decoder means damaged data.
+ * Pumps a stream through decoders. One is nearly always enough, but a zstd decoder ends with its frame, even if its
+ * last chunk continues. Rethrows an error of the source. An error of the decoder means damaged data.
  */
 async function* opened(
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -13,8 +13,8 @@ export type FaultCode =
   | "bad_signature"; // the signature does not match these bytes
 
 /**
- * The only exception of this folder: the data is wrong, not our code. The message names the file and the number, contains no
- * secret, and may be shown to the user.
+ * The only exception of this folder: the data is wrong, not our code. The message names the file and the number,
+ * contains no secret, and may be shown to the user.
  */
 export class RepodataFault extends Error {
   override readonly name = "RepodataFault";

@@ -1,6 +1,6 @@
 import { RepodataFault } from "./fault.ts";
 
-/** Passes at most `maxBytes` through, and fails on the first byte beyond. */
+/** Passes at most `maxBytes` through, and fails on the first byte beyond that. */
 export function atMost(maxBytes: number, what: string): TransformStream<Uint8Array, Uint8Array> {
   let seenBytes = 0;
   return new TransformStream({

@@ -3,8 +3,9 @@ import { RepodataFault } from "./fault.ts";
 const maxLocationLength = 1024; // the longest in large distributions are below 300
 
 /**
- * Turns a location from metadata (`location/@href`, a name in `content`) into a plain relative path inside the repository.
- * Refuses absolute paths, URLs, `..` in any spelling, backslashes (browsers and fetch read them as `/`) and control characters.
+ * Turns a location from metadata (`location/@href`, a name in `content`) into a plain relative path inside the
+ * repository. Refuses absolute paths, URLs, `..` in any spelling, backslashes (browsers and fetch read them as `/`) and
+ * control characters.
  */
 export function insideRepository(href: string): string {
   const refuse = (): never => {
@@ -20,7 +21,8 @@ export function insideRepository(href: string): string {
 }
 
 /**
- * The URL of a path inside a repository. The path is appended, not resolved: in `new URL(path, base)` a file name such as
+ * The URL of a path inside a repository. The path is appended, not resolved: in `new URL(path, base)` a file name such
+ * as
  * `data:x` would be a scheme. `?` and `#` are ordinary characters of a file name.
  */
 export function locationUrl(baseUrl: string, path: string): string {

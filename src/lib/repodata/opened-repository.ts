@@ -1,7 +1,10 @@
 import type { MetadataPart } from "./repomd.ts";
 import type { Signer, SigningKey } from "./signature.ts";
 
-/** Fetches a file of the repository; undefined if it does not exist. The implementation decides which addresses are allowed. */
+/**
+ * Fetches a file of the repository; undefined if it does not exist. The implementation decides which addresses are
+ * allowed.
+ */
 export type Download = (path: string) => Promise<ReadableStream<Uint8Array> | undefined>;
 
 /** A repository whose index is read and checked. No large file has been fetched yet. */
@@ -11,7 +14,10 @@ export interface OpenedRepository {
   revision: string;
   /** Undefined if it is not signed. */
   signer: Signer | undefined;
-  /** The public keys next to the signature, including the signer's, and those that the signed index names. Empty if unsigned. */
+  /**
+   * The public keys next to the signature, including the signer's, and those that the signed index names. Empty if
+   * unsigned.
+   */
   keys: SigningKey[];
   /** The distributions that the repository is for, as its index states. */
   distributions: { cpeId?: string; name: string }[];

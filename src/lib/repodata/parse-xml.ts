@@ -12,8 +12,9 @@ const parser = new XMLParser({
 });
 
 /**
- * Parses a short XML document into plain values: an attribute is `@name`, text next to attributes is `#text`. The caller limits
- * its size. Refuses a DOCTYPE (and so every entity bomb), encodings other than UTF-8, malformed XML and any other root element.
+ * Parses a short XML document into plain values: an attribute is `@name`, text next to attributes is `#text`. The
+ * caller limits its size. Refuses a DOCTYPE (and so every entity bomb), encodings other than UTF-8, malformed XML and
+ * any other root element.
  */
 export function parseXml(bytes: Uint8Array, root: string, what: string): unknown {
   const fault = (why: string, cause?: unknown) =>

@@ -2,9 +2,9 @@ import { type ByteWindow, Needle } from "./byte-window.ts";
 import { RepodataFault } from "./fault.ts";
 
 /**
- * Finds the end of each `<name>…</name>` in a window without parsing XML. It only recognises comments, CDATA sections and
- * processing instructions, because a `</name>` inside them has no meaning. Other faults are found by the parser of the slices,
- * which gets every byte.
+ * Finds the end of each `<name>…</name>` in a window without parsing XML. It only recognises comments, CDATA sections
+ * and processing instructions, because a `</name>` inside them has no meaning. Other faults are found by the parser of
+ * the slices, which gets every byte.
  */
 export class ElementEnds {
   readonly #window: ByteWindow;
@@ -90,7 +90,9 @@ const markups = [
   ["<?", "?>"],
 ] as const;
 
-/** Finds the end of each paragraph in yast2's files: a line that begins the next one, e.g. `=Pkg:`. The last has no end. */
+/**
+ * Finds the end of each paragraph in yast2's files: a line that begins the next one, e.g. `=Pkg:`. The last has no end.
+ */
 export class ParagraphEnds {
   readonly #next: Needle;
   #cursor: number;

@@ -49,8 +49,8 @@ export function readRepomd(bytes: Uint8Array): Repomd {
 }
 
 /**
- * The file to read for a type of data. If a repository offers it in several compressions, picks the smallest, because all have
- * the same content. zchunk is not supported.
+ * The file to read for a type of data. If a repository offers it in several compressions, picks the smallest, because
+ * all have the same content. zchunk is not supported.
  */
 export function pickPart(parts: readonly MetadataPart[], type: string): MetadataPart | undefined {
   return parts
@@ -58,7 +58,8 @@ export function pickPart(parts: readonly MetadataPart[], type: string): Metadata
     .toSorted((a, b) => (a.sizeBytes ?? Infinity) - (b.sizeBytes ?? Infinity))[0];
 }
 
-// fast-xml-parser returns an element as a string, an object if it has attributes or children, or an array if it repeats.
+// fast-xml-parser returns an element as a string, an object if it has attributes or children, or an array if it
+// repeats.
 const listOf = <Item extends z.ZodType>(item: Item) =>
   z.preprocess(
     (value) => (value === undefined || value === "" ? [] : Array.isArray(value) ? value : [value]),

@@ -17,7 +17,10 @@ export interface RepositoryKey {
   fingerprint: string;
   /** The public half. */
   armour: string;
-  /** The text with its signature around it, as in Debian's InRelease. The same text at the same time gives the same bytes. */
+  /**
+   * The text with its signature around it, as in Debian's InRelease. The same text at the same time gives the same
+   * bytes.
+   */
   signAround: (text: string, at: Date) => Promise<string>;
   /** A signature in a separate file, as next to repomd.xml. */
   signBeside: (bytes: Uint8Array, at: Date) => Promise<string>;
@@ -49,8 +52,8 @@ export async function openRepositoryKey(seed: Uint8Array<ArrayBuffer>): Promise<
 const by = (signingKeys: PrivateKey, date: Date) => ({ signingKeys, date, config: settings });
 
 /**
- * A secret key and its user id, not signed yet (RFC 9580, 5.5.3). EdDSA in its older form, because gpgv in Debian 12 knows no
- * other.
+ * A secret key and its user id, not signed yet (RFC 9580, 5.5.3). EdDSA in its older form, because gpgv in Debian 12
+ * knows no other.
  */
 function bareKey(seed: Uint8Array, point: Uint8Array): Uint8Array {
   const secret = multiprecision(seed);

@@ -59,8 +59,9 @@ export async function fetchPart(
 }
 
 /**
- * Fetches and decompresses a file of metadata. While it streams, checks size, checksum and compression ratio of the file, and
- * size and checksum of the output. Some faults appear only at the end, so store nothing before the stream has ended.
+ * Fetches and decompresses a file of metadata. While it streams, checks size, checksum and compression ratio of the
+ * file, and size and checksum of the output. Some faults appear only at the end, so store nothing before the stream has
+ * ended.
  */
 export async function openPart(
   part: RepositoryPart,
@@ -155,9 +156,10 @@ async function yast2Patterns(content: Content, download: Download): Promise<Repo
 const maxHints = 8;
 
 /**
- * Fetches the keys that a signed index names in addition to its signer's. openSUSE names such keys, because its packages come
- * from several vendors. Like libzypp, reads `<tags><content>gpg-pubkey-39db7c82-5847eb1f.asc?fpr=22C07B…</content>` as a file at the
- * repository's root. Uses only the key with that fingerprint, and ignores a hint to a missing file.
+ * Fetches the keys that a signed index names in addition to its signer's. openSUSE names such keys, because its
+ * packages come from several vendors. Like libzypp, reads
+ * `<tags><content>gpg-pubkey-39db7c82-5847eb1f.asc?fpr=22C07B…</content>` as a file at the repository's root. Uses only
+ * the key with that fingerprint, and ignores a hint to a missing file.
  *
  * @param content the index's `<content>` words
  */

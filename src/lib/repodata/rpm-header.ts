@@ -147,7 +147,10 @@ const archiveBytes = (signature: RpmSection, main: RpmSection): number =>
   main.number(tags.archiveSize) ??
   0;
 
-/** Checks a text that becomes part of file names and URLs. rpm allows no white space in it; a slash would leave the folder. */
+/**
+ * Checks a text that becomes part of file names and URLs. rpm allows no white space in it; a slash would leave the
+ * folder.
+ */
 function identifier(value: string, what: string): string {
   if (/^[^\s/\\\u0000-\u001f\u007f<>"'&]{1,200}$/.test(value) && value !== "." && value !== "..") return value;
   throw malformed(`its ${what} is ${JSON.stringify(value.slice(0, 80))}`);

@@ -14,7 +14,10 @@ export interface RepositoryPackage {
   fileTime: number;
 }
 
-/** The element of primary.xml, field for field as createrepo_c writes it: https://github.com/rpm-software-management/createrepo_c */
+/**
+ * The element of primary.xml, field for field as createrepo_c writes it:
+ * https://github.com/rpm-software-management/createrepo_c
+ */
 export function primaryElement(one: RepositoryPackage): string {
   const { header } = one;
   return writeXml(
@@ -96,7 +99,9 @@ function splitEvr(evr: string): { epoch: string; ver: string; rel?: string } {
   return { epoch, ver, ...(rel !== undefined && { rel }) };
 }
 
-/** Requirements that other packages must meet: without rpm's own features and without what the package itself provides. */
+/**
+ * Requirements that other packages must meet: without rpm's own features and without what the package itself provides.
+ */
 function outsideNeeds({ relations, files }: RpmHeader): Relation[] {
   const own = new Set(relations.provides.map(relationKey));
   const ownMainFiles = new Set(files.map(({ path }) => path).filter(isMainFile));
@@ -112,7 +117,10 @@ const distinct = (relations: readonly Relation[]): Relation[] => [
   ...new Map(relations.map((one) => [`${relationKey(one)}${one.isPre ?? ""}`, one])).values(),
 ];
 
-/** Keeps only the highest of `libc.so.6(GLIBC_2.2.5)`, `libc.so.6(GLIBC_2.34)` …: a libc provides all earlier versions too. */
+/**
+ * Keeps only the highest of `libc.so.6(GLIBC_2.2.5)`, `libc.so.6(GLIBC_2.34)` …: a libc provides all earlier versions
+ * too.
+ */
 function newestLibc(needs: readonly Relation[]): Relation[] {
   const newest = needs.filter(isLibc).toSorted((a, b) => byGlibcVersion(b.name, a.name))[0];
   return newest ? [...needs.filter((one) => !isLibc(one)), newest] : [...needs];

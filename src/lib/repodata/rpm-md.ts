@@ -24,9 +24,9 @@ const kinds = ["primary", "filelists", "other"] as const;
 type Kind = (typeof kinds)[number];
 
 /**
- * Writes an rpm-md repository as createrepo_c does: three lists, and repomd.xml last, because readers fetch the lists as soon as
- * they have it. The same packages and `writtenAt` give the same bytes. Reads the packages one by one, so that only the compressed
- * lists are in memory.
+ * Writes an rpm-md repository as createrepo_c does: three lists, and repomd.xml last, because readers fetch the lists
+ * as soon as they have it. The same packages and `writtenAt` give the same bytes. Reads the packages one by one, so
+ * that only the compressed lists are in memory.
  *
  * @param count number of packages, for the first line of each list
  * @param writtenAt seconds since 1970, for the revision and the timestamps

@@ -36,7 +36,10 @@ const relationTags: Record<RelationKind, readonly [number, number, number]> = {
   supplements: [5052, 5053, 5054],
   enhances: [5055, 5056, 5057],
 };
-/** rpm before 4.12 had two lists, with a flag for strong relations. Distributions of that time are still used for images. */
+/**
+ * rpm before 4.12 had two lists, with a flag for strong relations. Distributions of that time are still used for
+ * images.
+ */
 const oldWeakTags = { forward: [1156, 1157, 1158], backward: [1159, 1160, 1161] } as const;
 
 const sense = { less: 1 << 1, greater: 1 << 2, equal: 1 << 3, strong: 1 << 27 };

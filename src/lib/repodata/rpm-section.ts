@@ -1,7 +1,8 @@
 import { RepodataFault } from "./fault.ts";
 
 /**
- * One header structure of an RPM, in the terms of rpm's format description. An RPM has two: the signature and the main header.
+ * One header structure of an RPM, in the terms of rpm's format description. An RPM has two: the signature and the main
+ * header.
  *
  *     8e ad e8 01 | reserved 4 | entries 4 | store bytes 4 | entries × (tag, type, offset, count) | store
  */
@@ -50,8 +51,8 @@ export function sectionLength(bytes: Uint8Array, at: number): number | undefined
 }
 
 /**
- * The values of a header, decoded on demand. In a hostile header, a thousand entries may point to the same megabytes. In a valid
- * header they never overlap, so the decoded values together may not be longer than the store.
+ * The values of a header, decoded on demand. In a hostile header, a thousand entries may point to the same megabytes.
+ * In a valid header they never overlap, so the decoded values together may not be longer than the store.
  */
 export class RpmSection {
   readonly #entries = new Map<number, Entry>();

@@ -11,7 +11,7 @@ interface Described {
   version: string;
   release: string;
   arch: string;
-  /** Set if the package stands for a pattern: it provides `pattern() = base`. */
+  /** Set if the package represents a pattern: it provides `pattern() = base`. */
   pattern?: string;
   summary: string;
   description: string;
@@ -37,8 +37,9 @@ export interface ListedPackage extends Described {
 }
 
 /**
- * The row of a package that the solver lists. Because the rows come from the solver, no second XML parser is needed, and search
- * never shows a package that the solver does not know. A package without a checksum or a location could not be downloaded.
+ * The row of a package that the solver lists. Because the rows come from the solver, no second XML parser is needed,
+ * and search never shows a package that the solver does not know. A package without a checksum or a location could not
+ * be downloaded.
  */
 export function searchRow(listed: ListedPackage): SearchRow {
   const { checksum, location } = listed;
@@ -71,8 +72,8 @@ const described = ({ name, epoch, version, release, arch, pattern, ...listed }: 
 });
 
 /**
- * Rows as JSON arrays of at most `maxBytes`, for `INSERT … SELECT … FROM json_each(?1)`. D1 allows 100 bound parameters per
- * statement and values below 1 MB, so one parameter with many rows needs far fewer calls.
+ * Rows as JSON arrays of at most `maxBytes`, for `INSERT … SELECT … FROM json_each(?1)`. D1 allows 100 bound parameters
+ * per statement and values below 1 MB, so one parameter with many rows needs far fewer calls.
  */
 export function* jsonBatches(rows: Iterable<unknown>, maxBytes: () => number): Generator<string> {
   let batch: string[] = [];

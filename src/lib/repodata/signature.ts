@@ -17,7 +17,10 @@ export const maxKeyBytes = 256 * 1024;
 const maxKeys = 16;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
-/** Algorithms that no longer prove the signer. A repository with such a signature is imported, and the weakness is shown. */
+/**
+ * Algorithms that no longer prove who the signer is. A repository with such a signature is imported, and the weakness
+ * is shown.
+ */
 type Weakness = "md5" | "sha1" | "ripemd160" | "dsa" | "short_rsa";
 
 /** The signer of a repository's index. All times are in milliseconds since 1970. */
@@ -46,8 +49,8 @@ export async function verifySigner(signed: Uint8Array, signature: Uint8Array, ke
 }
 
 /**
- * Reads a text that contains its own signature, as in Debian's InRelease. `text` has only what is signed, without anything before
- * or after it. Refuses weak algorithms: no distribution that signs in this way needs one.
+ * Reads a text that contains its own signature, as in Debian's InRelease. `text` has only what is signed, without
+ * anything before or after it. Refuses weak algorithms: no distribution that signs in this way needs one.
  */
 export async function verifyClearsigned(
   signed: Uint8Array,
@@ -103,7 +106,10 @@ export async function signingKeysOf(keys: Uint8Array): Promise<SigningKey[]> {
   }));
 }
 
-/** Whether a refreshed repository still has its signer. An unsigned one may get a signer, but no signer may go or change. */
+/**
+ * Whether a refreshed repository still has its signer. An unsigned one may get a signer, but no signer may be removed
+ * or changed.
+ */
 export const isSameSigner = (known: string | undefined, now: Signer | undefined): boolean =>
   known === undefined || known === now?.fingerprint;
 

@@ -19,7 +19,10 @@ export interface Layout {
   /** Put after each slice. */
   tail: string;
   readHead(start: Uint8Array): Head;
-  /** Checks the bytes after the last complete record: the end of the document, a last record without an end mark, or a fault. */
+  /**
+   * Checks the bytes after the last complete record: the end of the document, a last record without an end mark, or a
+   * fault.
+   */
   readRest(rest: Uint8Array, head: Head): "end" | "record";
 }
 
@@ -64,7 +67,10 @@ function susetags(what: string, versions: string[], paragraph: string): Layout {
   };
 }
 
-/** Debian's `Packages`, in which each paragraph begins with the package's name. Only the checksum shows that the file is complete. */
+/**
+ * Debian's `Packages`, in which each paragraph begins with the package's name. Only the checksum shows that the file is
+ * complete.
+ */
 function debianPackages(): Layout {
   const [what, paragraph] = ["Packages", "Package:"];
   return {
@@ -105,7 +111,9 @@ function closesRoot(rest: string, root: string, { isEmpty = false }: Head): bool
   return tag !== undefined && skipMisc(rest, at + tag.length) === rest.length;
 }
 
-/** Skips white space, comments and processing instructions in one pass. A regular expression would try all combinations. */
+/**
+ * Skips white space, comments and processing instructions in one pass. A regular expression would try all combinations.
+ */
 function skipMisc(text: string, from: number): number {
   let at = from;
   for (;;) {

@@ -23,13 +23,17 @@ export interface SliceLimits {
 const defaultLimits: SliceLimits = { records: 16_000, bytes: 4 * 2 ** 20, recordBytes: 4 * 2 ** 20 };
 const maxHeadBytes = 64 * 1024;
 
-/** Documents that can be sliced. `susetags` is yast2's `packages`, `patterns` one of its pattern files, `deb` Debian's `Packages`. */
+/**
+ * Documents that can be sliced. `susetags` is yast2's `packages`, `patterns` one of its pattern files, `deb` Debian's
+ * `Packages`.
+ */
 export type SlicedDocument = keyof typeof layouts;
 
 /**
- * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns, or Debian's Packages into documents of limited size, each with
- * the original head. Rests after each slice and each chunk. Only one slice and one chunk are in memory. Checks the head, the end, and that there is no DOCTYPE and no endless record. The
- * parser of the slices gets every byte, and checks the records.
+ * Cuts primary.xml, updateinfo.xml, yast2's packages or patterns, or Debian's Packages into documents of limited size,
+ * each with the original head. Rests after each slice and each chunk. Only one slice and one chunk are in memory.
+ * Checks the head and the end, and refuses a DOCTYPE and an endless record. The parser of the slices gets every byte,
+ * and checks the records.
  */
 export async function* slices(
   source: ReadableStream<Uint8Array>,

@@ -1,8 +1,8 @@
 import { atMost } from "./limits.ts";
 
 /**
- * A stream that takes the next chunk from a generator only when it is read. If the reader cancels, `abandon` releases the
- * generator's source: a generator that never started does not run its `finally`.
+ * A stream that takes the next chunk from a generator only when it is read. If the reader cancels, `abandon` releases
+ * the generator's source: a generator that never started does not run its `finally`.
  */
 export function streamOf(chunks: AsyncGenerator<Uint8Array>, abandon: () => Promise<void>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
