@@ -23,7 +23,7 @@ export interface SourceAdvisories {
   advisories: Advisory[];
 }
 
-/** Adds to what a feed says about the same source package in the same release. */
+/** Adds advisories to those that a feed has about the same source package in the same release. */
 export function gather(found: Map<string, SourceAdvisories>, { source, release, advisories }: SourceAdvisories): void {
   const key = `${release} ${source}`;
   const known = found.get(key);

@@ -7,7 +7,7 @@ const vulnerabilities = /^\s+\{([^}]*)\}/;
 /** `[trixie] - srt 1.5.4-1+deb13u1`. Without a fix, `<end-of-life>` or the like is in place of the version. */
 const fix = /^\s+\[([a-z]+)\] - (\S+)\s+([^\s<]\S*)/;
 
-/** The longest line, by far, is that of a kernel's CVEs. */
+/** The longest line by far is that of a kernel's CVEs. */
 const maxLine = 256 * 1024;
 
 interface Announcement {

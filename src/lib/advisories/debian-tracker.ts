@@ -42,7 +42,7 @@ function advisoriesIn(id: string, text: string): [string, Advisory][] {
   const { data } = Entry.safeParse(parsed(text));
   if (!data) throw new FeedFault(`${id} is not an entry of Debian's security tracker.`);
   return Object.entries(data.releases).flatMap(([release, { status: state, fixed_version: fixed, urgency }]) => {
-    // The version 0 means that the release never was affected.
+    // The version 0 means that the release was never affected.
     if (state === "resolved" && (fixed === undefined || fixed === "0")) return [];
     const advisory = { id, state, ...(state === "resolved" && { fixed }), ...(urgency !== undefined && { urgency }) };
     return [[release, advisory] as [string, Advisory]];

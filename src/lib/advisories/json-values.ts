@@ -10,8 +10,8 @@ export interface JsonValue {
 const maxValueCharacters = 4 * 1024 * 1024;
 
 /**
- * The objects at one depth of a JSON text that is too large to be parsed as a whole, in their order. At depth 0 the
- * text may have several objects, one after the other. Other values are skipped. It only follows the structure. Faults
+ * Yields the objects at one depth, in order, of a JSON text that is too large to be parsed as a whole. At depth 0 the
+ * text may have several objects, one after the other. Other values are skipped. This only follows the structure; faults
  * in the values are found when they are parsed.
  */
 export async function* jsonObjects(

@@ -15,7 +15,7 @@ export interface Feed {
   author: string;
   /** The address of the feed itself. */
   self: string;
-  /** When it was made, in case it has no entry. */
+  /** When the feed was created, which is its date if it has no entries. */
   since: Date;
   /** The newest first. */
   entries: readonly FeedEntry[];

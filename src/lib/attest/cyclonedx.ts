@@ -1,7 +1,10 @@
 import { evr } from "#lib/contract/index";
 import { moment, type Sbom, type SbomPackage } from "./sbom.ts";
 
-/** A CycloneDX 1.6 document of an image: its packages, the appliance's own files, and the keys that its rpm or apt trusts. */
+/**
+ * A CycloneDX 1.6 document of an image: its packages, the appliance's own files, and the keys that its rpm or apt
+ * trusts.
+ */
 export function cycloneDxOf(bill: Sbom): object {
   const components = [
     ...bill.packages.map(rpmComponent),

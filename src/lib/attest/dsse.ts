@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import type { SigningKey } from "./signing-key.ts";
 
 /**
- * A signed statement as a line of JSON: a DSSE envelope, v1. The signature covers the statement's type and length too, so it is
- * not valid for anything else.
+ * A signed statement as a line of JSON: a DSSE envelope, v1. The signature covers the statement's type and length too,
+ * so it is not valid for anything else.
  */
 export async function signedEnvelope(payloadType: string, payload: Uint8Array, key: SigningKey): Promise<string> {
   const signature = await key.sign(preAuthEncoding(payloadType, payload));

@@ -75,7 +75,7 @@ const statedBy = ({ status, justification, text, statedAt }: OwnerStatement): ob
     ? { status, timestamp: moment(statedAt), justification, impact_statement: text }
     : { status, timestamp: moment(statedAt), status_notes: text };
 
-/** OpenVEX demands an action for what is affected, and a reason for what is not. */
+/** OpenVEX requires an action for what is affected, and a reason for what is not. */
 function statusOf({ state, source, fixed }: VexFinding): object {
   switch (state) {
     case "fixed":

@@ -9,11 +9,11 @@ export interface Rebuilt {
   isSame: boolean;
   /** Whether at least the bytes are the same. Absent if `isSame` is true. */
   sameBytes?: boolean;
-  /** Whether a different agent made it than the first image. Null if the agent of the first one is unknown. */
+  /** Whether it was made by a different agent than the first image. Null if the agent of the first one is unknown. */
   byOther: boolean | null;
   /** The first files that differ. Absent if the images are equal, or if the files of the first one are not stored. */
   differences?: RebuiltDifference[];
-  /** There are more differences than those listed, or not all files were compared. */
+  /** Whether there are more differences than those listed, or not all files were compared. */
   hasMore?: true;
 }
 

@@ -48,7 +48,9 @@ export interface SbomPackage extends InstalledPackage {
 /** Facts from the build's row and its appliance. */
 export type BillFacts = Omit<Sbom, "packages" | "files" | "keys" | "writtenBy">;
 
-/** Joins the packages found in the image with the frozen input. `baseUrl` is the service's URL, or empty if it has none. */
+/**
+ * Joins the packages found in the image with the frozen input. `baseUrl` is the service's URL, or empty if it has none.
+ */
 export function billOf(
   facts: BillFacts,
   { input, installed, baseUrl }: { input: FrozenInput; installed: InstalledPackage[]; baseUrl: string },
@@ -73,8 +75,8 @@ export function billOf(
 export type Sources = ReadonlyMap<string, { name: string; url: string | undefined }>;
 
 /**
- * User repositories have no public URL, and repositories that the service stores have one only if the service has one. All
- * other URLs are shown without anything that might be a password.
+ * User repositories have no public URL, and repositories that the service stores have one only if the service has one.
+ * All other URLs are shown without anything that might be a password.
  */
 export const sourcesOf = ({ repositories }: Pick<FrozenInput, "repositories">, baseUrl: string): Sources =>
   new Map(repositories.map(({ alias, name, url }) => [alias, { name, url: publicUrl(url, baseUrl) }]));

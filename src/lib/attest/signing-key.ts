@@ -15,7 +15,10 @@ export interface SigningKey extends PublicKey {
   sign: (bytes: Uint8Array<ArrayBuffer>) => Promise<ArrayBuffer>;
 }
 
-/** Reads a private key in PKCS#8 and base64, as `openssl genpkey -algorithm ed25519 -outform DER | base64 -w0` writes it. */
+/**
+ * Reads a private key in PKCS#8 and base64, as `openssl genpkey -algorithm ed25519 -outform DER | base64 -w0` writes
+ * it.
+ */
 export async function openSigningKey(pkcs8: string): Promise<SigningKey> {
   const { key, x } = await openPkcs8(Uint8Array.from(Buffer.from(pkcs8, "base64")));
   return { ...publicKey(x), sign: (bytes) => crypto.subtle.sign({ name: "Ed25519" }, key, bytes) };

@@ -5,8 +5,8 @@ import { moment, type Sbom, type SbomPackage } from "./sbom.ts";
 type Package = Record<string, unknown> & { SPDXID: string };
 
 /**
- * An SPDX 2.3 document of an image: the image CONTAINS its packages, the appliance's own files, and the keys that its rpm
- * trusts. Files are packages with the purpose FILE, because an SPDX file requires a SHA-1, which is not known.
+ * An SPDX 2.3 document of an image: the image CONTAINS its packages, the appliance's own files, and the keys that its
+ * rpm trusts. Files are packages with the purpose FILE, because an SPDX file requires a SHA-1, which is not known.
  */
 export function spdxOf(bill: Sbom): object {
   const image = imagePackage(bill);

@@ -31,8 +31,8 @@ export function readCheckpoint(note: string): Checkpoint | undefined {
 }
 
 /**
- * Whether one of the log's keys signed the checkpoint, as the log that its first line names. A wrong signature by one of
- * them spoils the note.
+ * Whether one of the log's keys signed the checkpoint, as the log that its first line names. A wrong signature by one
+ * of these keys makes the whole note invalid.
  */
 export function isSignedBy(note: string, keys: readonly { pem: string }[]): boolean {
   const verdicts = keys.flatMap((key) => verdictsOf(note, key));

@@ -2,7 +2,9 @@ import { Buffer } from "node:buffer";
 import { verify } from "node:crypto";
 import { partsOf, signatureLine, signaturesBy, signaturesIn, type NamedKey, type NoteSignature } from "./note.ts";
 
-/* Cosignatures (c2sp.org/tlog-cosignature): a witness states when it saw that a checkpoint continues all earlier ones. */
+/*
+ * Cosignatures (c2sp.org/tlog-cosignature): a witness states when it saw that a checkpoint continues all earlier ones.
+ */
 
 const timeBytes = 8;
 

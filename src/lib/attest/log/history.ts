@@ -2,8 +2,8 @@ import { nodesInTiles } from "./tiles.ts";
 import { consistencyProof, isConsistent, type TreeHead } from "./tree.ts";
 
 /**
- * Whether the log of the newer checkpoint begins with exactly the entries of the older one, by the tiles that `read`
- * fetches. Tiles that do not match the checkpoints prove nothing, so the answer is then no.
+ * Whether the log of the newer checkpoint begins with exactly the entries of the older one, according to the tiles that
+ * `read` fetches. Tiles that do not match the checkpoints prove nothing, so the result is then false.
  */
 export async function continues(
   older: TreeHead,

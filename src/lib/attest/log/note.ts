@@ -50,7 +50,7 @@ export function signatureLine(named: { name: string; type: KeyType; key: { x: st
   return `— ${named.name} ${Buffer.concat([keyHash(named), bytes]).toString("base64")}\n`;
 }
 
-/** The text of a note, which is what is signed, and its signatures. */
+/** The text of a note, which is the signed part, and its signatures. */
 export function partsOf(note: string): { body: string; signatures: NoteSignature[] } {
   const at = note.lastIndexOf("\n\n");
   return at < 0

@@ -1,7 +1,10 @@
 import { Buffer } from "node:buffer";
 import { nodeHash, type NodeAt } from "./tree.ts";
 
-/* The files of a log: c2sp.org/tlog-tiles. A tile has the hashes of up to 256 neighbours, in the tree's every 8th level. */
+/*
+ * The files of a log: c2sp.org/tlog-tiles. A tile has the hashes of up to 256 neighbours, in the tree's every 8th
+ * level.
+ */
 
 /** A full or partial tile: `width` hashes from the `number`th group of 256 on, or as many entries. */
 export interface Tile {

@@ -92,7 +92,9 @@ export function isConsistent(older: TreeHead, newer: TreeHead, proof: readonly B
   return roots !== undefined && roots.old.equals(older.root) && roots.now.equals(newer.root);
 }
 
-/** The old and the new root that follow from a proof. `known` is the root of the old tree; undefined off its left edge. */
+/**
+ * The old and the new root that follow from a proof. `known` is the root of the old tree; undefined off its left edge.
+ */
 function rootsFrom(
   { old, size }: { old: number; size: number },
   known: Buffer | undefined,

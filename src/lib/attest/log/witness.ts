@@ -36,7 +36,7 @@ export interface Objection {
 }
 
 /**
- * Decides about a submission.
+ * Decides whether to cosign the checkpoint of a submission.
  * @param logs the keys of the logs that the witness knows
  * @param seen returns the checkpoint of a log that the witness has cosigned last
  */
