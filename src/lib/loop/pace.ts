@@ -1,5 +1,5 @@
 /**
- * On one machine a single event loop runs the Worker, its objects, D1 and R2, so long work must yield to other work. A
+ * On one machine, a single event loop runs the Worker, its objects, D1 and R2, so long work must yield to other work. A
  * request passes through the loop ten to twenty times, so short slices of work are not enough: work must also wait
  * until whole requests are answered.
  */
@@ -7,7 +7,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 /** The longest time that work blocks the loop, if it calls `rest` often enough. */
 const sliceMs = 5;
-/** The longest rest, in turns of the loop: then the next slice runs even if requests are waiting, so that the work ends. */
+/**
+ * The longest rest, in turns of the loop: then the next slice runs even if requests are waiting, so that the work ends.
+ */
 const longestRest = 25;
 /** Requests that take longer wait for something else, such as a mirror, and work does not rest for them. */
 const quickRequestMs = 500;
@@ -41,8 +43,8 @@ export async function answering<T>(answer: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Gives the loop to others if this isolate has worked for some milliseconds since the last rest. Long work calls this after each
- * piece that takes between a tenth of a millisecond and five.
+ * Gives the loop to others if this isolate has worked for some milliseconds since the last rest. Long work calls this
+ * after each piece that takes between a tenth of a millisecond and five.
  */
 export async function rest(): Promise<void> {
   if (!isDue()) return;
@@ -70,7 +72,8 @@ function nextWork(): { since: number } | undefined {
   return undefined;
 }
 
-// Not `scheduler.wait`: tests and scripts in Node read packages too. Bound now, so that rests end under a test's false clock.
+// Not `scheduler.wait`: tests and scripts in Node read packages too. Bound now, so that rests end under a test's false
+// clock.
 const setTimer = globalThis.setTimeout.bind(globalThis);
 const turnOfTheLoop = () => new Promise<void>((resolve) => setTimer(resolve, 1));
 

@@ -1,6 +1,6 @@
 /**
- * The compiled code of jSquash: a PNG codec and a resizer. We create an instance for each task. jSquash's own loader keeps one
- * instance forever: its memory never shrinks, and a damaged picture leaves it broken.
+ * The compiled code of jSquash: a PNG codec and a resizer. We create an instance for each task. jSquash's own loader
+ * keeps one instance forever: its memory never shrinks, and a damaged picture leaves it broken.
  */
 import type { InitOutput as PngExports } from "@jsquash/png/codec/pkg/squoosh_png.js";
 import type { InitOutput as ResizeExports } from "@jsquash/resize/lib/resize/pkg/squoosh_resize.js";
@@ -59,7 +59,9 @@ const linearLight = 1;
 /** A handle for a JavaScript value. The compiled code only passes it back. */
 const anyHandle = 132;
 
-/** The decoder returns its result by calling ImageData's constructor. The import's name in the module ends with a hash. */
+/**
+ * The decoder returns its result by calling ImageData's constructor. The import's name in the module ends with a hash.
+ */
 function pngCodec(onImage: (at: number, bytes: number, width: number, height: number) => number) {
   const wbg: Record<string, (...given: number[]) => number> = {};
   for (const { name } of WebAssembly.Module.imports(pngModule)) {

@@ -26,7 +26,10 @@ const ihdrBytes = 13;
 /** Encoders write chunks of several kilobytes. A file of empty chunks would fill the memory. */
 const maxChunks = 10_000;
 
-/** Reads the chunks of a PNG (W3C PNG, section 5) without decoding any. Checks the checksums, because the decoder skips some. */
+/**
+ * Reads the chunks of a PNG (W3C PNG, section 5) without decoding any. Checks the checksums, because the decoder skips
+ * some.
+ */
 export function outlinePng(bytes: Uint8Array): PngOutline {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!file.subarray(0, signature.length).equals(signature)) throw new PictureFault("is not a PNG");

@@ -6,8 +6,8 @@ const stripRows = 64;
 const pixelBytes = 4;
 
 /**
- * A square picture from the middle of a larger or smaller one. First each strip is resized to the width of the thumbnail, then
- * all of them together to its height.
+ * A square picture from the middle of a larger or smaller one. First each strip is resized to the width of the
+ * thumbnail, then all of them together to its height.
  */
 export async function thumbnail(picture: Picture, side: number): Promise<Picture> {
   const resize = openResizer();

@@ -7,7 +7,10 @@ export type Compression = "xz" | "bzip2";
 export interface ExpansionLimits {
   /** Limit of the whole output. */
   maxBytes: number;
-  /** Output bytes per input byte. Checked only after the first MiB of output, because small files of zeros are legitimate. */
+  /**
+   * Output bytes per input byte. Checked only after the first MiB of output, because small files of zeros are
+   * legitimate.
+   */
   maxRatio: number;
 }
 

@@ -19,8 +19,8 @@ export interface ImportOptions extends Partial<SliceLimits> {
 const sliceLimits = { bytes: 2 ** 16 };
 
 /**
- * Reads `source`, which must be decompressed already, and yields a finished repository whenever it has enough packages. Write
- * its part and read its pages before you ask for the next one, which resets the solver.
+ * Reads `source`, which must be decompressed already, and yields a finished repository whenever it has enough packages.
+ * Write its part and read its pages before you ask for the next one, which resets the solver.
  */
 export async function* importedParts(
   solver: Solver,

@@ -43,7 +43,9 @@ export interface NativeExports {
   kiln_decode(decoder: Address, isLast: number): number;
 }
 
-/** The instance no longer works: its code trapped or ran out of memory, or it was closed. The next use needs a new one. */
+/**
+ * The instance no longer works: its code trapped or ran out of memory, or it was closed. The next use needs a new one.
+ */
 export class SolverCrashed extends Error {
   constructor(cause: unknown) {
     super(`the solver instance has ended: ${String(cause)}`, { cause });

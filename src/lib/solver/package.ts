@@ -23,7 +23,7 @@ export interface Package {
 
 /** A package with the texts that only a full part contains. */
 export interface PackageDescription extends Package {
-  /** The name of the pattern, if the package stands for one. */
+  /** The name of the pattern, if the package represents one. */
   pattern?: string;
   summary: string;
   description: string;

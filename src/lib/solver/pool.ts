@@ -28,7 +28,7 @@ interface SolverLease extends Disposable {
 }
 
 interface PoolOptions {
-  /** The most bytes that idle solvers may hold. It may change. */
+  /** The maximum memory of idle solvers, in bytes. It may change. */
   memoryBudgetBytes?: () => number;
   staleAfterMs?: number;
 }
@@ -153,7 +153,9 @@ export class SolverPool {
     return this.#lock;
   }
 
-  /** Drops the instance too, so that whatever its holder still does fails and cannot change another caller's packages. */
+  /**
+   * Drops the instance too, so that whatever its holder still does fails and cannot change another caller's packages.
+   */
   #timeOut(lock: Lock): void {
     if (this.#lock !== lock) return;
     const reason = new LockTimeout("the solver was in use for too long");

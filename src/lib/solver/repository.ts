@@ -94,7 +94,10 @@ export class Repository {
     return bytes;
   }
 
-  /** All packages, in pages, so that the texts of a large repository are never in memory at the same time. A page takes a millisecond. */
+  /**
+   * All packages, in pages, so that the texts of a large repository are never in memory at the same time. A page takes
+   * a millisecond.
+   */
   *pages(packagesPerPage = 100): Generator<PackageDescription[]> {
     for (let first = 0; ; first += packagesPerPage) {
       const rows = this.#native.takeJson(

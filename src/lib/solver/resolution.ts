@@ -26,7 +26,9 @@ export type Resolution =
   | {
       state: "solved";
       packages: ResolvedPackage[];
-      /** Packages without a file, such as `pattern:…`: libsolv treats them as packages, but they only require others. */
+      /**
+       * Packages without a file, such as `pattern:…`: libsolv treats them as packages, but they only require others.
+       */
       kinds: ResolvedPackage[];
       unmatched: number[];
     }

@@ -73,12 +73,15 @@ export class Solver {
     return this.#native.callCount;
   }
 
-  /** After a crash or `close` every method throws `SolverCrashed`. */
+  /** Whether the instance is unusable. After a crash or `close`, every method throws `SolverCrashed`. */
   get isGone(): boolean {
     return this.#native.isGone;
   }
 
-  /** Removes all repositories and reuses the instance. A dropped instance would hold its memory until it is garbage collected. */
+  /**
+   * Removes all repositories and reuses the instance. A dropped instance would hold its memory until it is garbage
+   * collected.
+   */
   reset(system: Partial<System> = {}): void {
     this.#system = { ...this.#system, ...system };
     this.#native.call((exports) => exports.kiln_pool_free(this.#pool));
@@ -90,7 +93,7 @@ export class Solver {
     this.#native.close(cause);
   }
 
-  /** As in zypper, a lower priority number wins over any version. */
+  /** Adds an empty repository. As in zypper, a lower priority number wins over any version. */
   addRepository(name: string, { priority = defaultPriority }: { priority?: number } = {}): Repository {
     const id = this.#native.withTexts([name], (exports, [text = 0]) =>
       exports.kiln_repository(this.#pool, text, -priority),
@@ -110,7 +113,10 @@ export class Solver {
     return resolutionOf(this.#native.takeJson(answer));
   }
 
-  /** Searches names for a substring, ignoring case. With `allFields` also summaries and descriptions, which needs full parts. */
+  /**
+   * Searches names for a substring, ignoring case. With `allFields` also summaries and descriptions, which needs full
+   * parts.
+   */
   search(text: string, { allFields = false, limit = 50 } = {}): { hits: PackageDescription[]; total: number } {
     const answer = this.#native.withTexts([text], (exports, [needle = 0]) =>
       exports.kiln_search(this.#pool, needle, allFields ? 1 : 0, limit),

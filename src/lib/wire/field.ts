@@ -45,7 +45,10 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ isOptional: true, when: condition as (owner: unknown) => boolean });
   }
 
-  /** XML shows it only if the owner meets the condition, as the original API does; JSON always. Readers accept it always. */
+  /**
+   * XML shows it only if the owner meets the condition, as the original API does; JSON always. Readers accept it
+   * always.
+   */
   inXmlWhen<W>(condition: (owner: W) => boolean): Field<O & W, C> {
     return this.#with({ isOptional: true, inXmlWhen: condition as (owner: unknown) => boolean });
   }
@@ -95,7 +98,7 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ range: { min, max, unit } });
   }
 
-  /** A text that is not like this is refused. `why` has no full stop. */
+  /** Refuses a text that does not match the pattern. `why` has no full stop. */
   like(pattern: RegExp, why: string): Field<O, C> {
     return this.#with({ pattern: { pattern, why } });
   }
@@ -115,7 +118,7 @@ export class Field<O = never, C = unknown> implements AnyField<O, C> {
     return this.#with({ notAsked: why });
   }
 
-  /** The description of an image does not contain it, for this reason. */
+  /** States why an import from the description of an image cannot read it. */
   notImported(why: string): Field<O, C> {
     return this.#with({ notImported: why });
   }

@@ -63,7 +63,9 @@ function partNodes({ isRepeated, shape }: Part, given: Given): XmlNode[] {
 const itemsOf = ({ item, of }: List, given: Given): XmlNode[] =>
   arrayOf(given).map((value) => nodeOf(of, { name: item, value, path: below(given.path, item) }));
 
-/** An object with the attributes and `value`, or with the attributes and the elements. A bare text has no attributes. */
+/**
+ * An object with the attributes and `value`, or with the attributes and the elements. A bare text has no attributes.
+ */
 function markedNode({ attributes, value: inner }: Marked, given: Given): XmlNode {
   if (!("kind" in inner) && typeof given.value !== "object") return textNode(given);
   const members = Object.entries(objectOf(given.value, given.path)).filter(([, member]) => member !== null);

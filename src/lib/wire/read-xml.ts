@@ -16,13 +16,14 @@ export interface XmlNode {
 export const maxXmlBytes = 1024 * 1024;
 const maxDepth = 64;
 const maxNodes = 50_000;
-/** The most characters that XML forbids. Each costs an exception of the parser. */
+/** The maximum number of forbidden characters. Each costs an exception of the parser. */
 const maxForbidden = 100;
 
 /**
- * Reads a client's document. Refuses as `invalid_xml` a document that is not well-formed, has not exactly one root, is too large or
- * too deep, or has a DOCTYPE (and so every entity bomb) or a name such as `__proto__`. The caller checks which elements are allowed,
- * and refuses their text if XML 1.0 forbids a character of it: that refusal names the element.
+ * Reads a client's document. Refuses as `invalid_xml` a document that is not well-formed, has not exactly one root, is
+ * too large or too deep, or has a DOCTYPE (and so every entity bomb) or a name such as `__proto__`. The caller checks
+ * which elements are allowed, and refuses their text if XML 1.0 forbids a character of it: that refusal names the
+ * element.
  */
 export function readXml(document: string): XmlNode {
   if (new TextEncoder().encode(document).byteLength > maxXmlBytes) throw refused("The XML is too large.");

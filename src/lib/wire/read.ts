@@ -4,8 +4,9 @@ import { isForbidden, type XmlNode } from "#lib/wire/read-xml";
 import type { AnyShape, Document, Fields, List, Marked, Part } from "#lib/wire/shape";
 
 /**
- * Reads a client's change: any part of a document, with each element at most once. In element names `-` and `_` are equal, and
- * attributes that the shape does not name are ignored (compatibility.md, "XML in requests"). Throws a WireFault.
+ * Reads a client's change: any part of a document, with each element at most once. In element names `-` and `_` are
+ * equal, and attributes that the shape does not name are ignored (compatibility.md, "XML in requests"). Throws a
+ * WireFault.
  */
 export function readDocument<C>({ root, shape }: Document<never, C>, node: XmlNode): C {
   if (plainName(node) !== root) throw unknownElement(plainName(node));
@@ -15,7 +16,7 @@ export function readDocument<C>({ root, shape }: Document<never, C>, node: XmlNo
   return read as C;
 }
 
-/** Refuses text with a character that XML 1.0 forbids, also in an element whose reader has no rule about it. */
+/** Refuses text with a character that XML 1.0 forbids, even in an element whose reader has no rule about it. */
 function refuseForbidden(node: XmlNode, path: string): void {
   if (isForbidden(node.exactText)) throw wrongValue(path || plainName(node), "must not have control characters");
   for (const child of node.children) refuseForbidden(child, pathOf(child, path));

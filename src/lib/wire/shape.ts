@@ -2,8 +2,8 @@ import type { z } from "zod";
 import type { XmlNode } from "#lib/wire/read-xml";
 
 /**
- * The single description of a document. From it come the XML and JSON that the service writes, the reader of clients' documents,
- * and the schemas and examples of the API's description.
+ * The single description of a document. From it come the XML and JSON that the service writes, the reader of clients'
+ * documents, and the schemas and examples of the API's description.
  */
 export type Shape<T = never, C = unknown> = AnyShape & Typed<T, C>;
 
@@ -24,7 +24,7 @@ export interface Leaf<V> {
   /** The JSON schema of the value. */
   readonly schema: ValueSchema;
   readonly example: Text;
-  /** A document for a file omits it: see `withoutSecrets`. */
+  /** Whether a document for a file omits it: see `withoutSecrets`. */
   readonly isSecret?: true;
   /** Text of many lines, for which users prefer to name a file. */
   readonly isLong?: true;

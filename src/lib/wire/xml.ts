@@ -1,6 +1,6 @@
 /**
- * A view returns fields in the order of their elements, and this writer makes the document (compatibility.md, "XML"). It indents
- * by two spaces and puts text directly inside its tag, because a shell client reads line by line.
+ * A view returns fields in the order of their elements, and this writer makes the document (compatibility.md, "XML").
+ * It indents by two spaces and puts text directly inside its tag, because a shell client reads line by line.
  */
 export type XmlValue = string | number | boolean | Date | XmlFields | XmlList | XmlMarked;
 /** An undefined field is omitted. An array repeats its element without an element around it. */
