@@ -1,5 +1,6 @@
 /**
- * `npm run simulate -- --seed N --seeds M`: simulates the service with its agents in virtual time, and shrinks what fails.
+ * `npm run simulate -- --seed N --seeds M`: simulates the service with its agents in virtual time, and shrinks what
+ * fails.
  */
 import { parseArgs } from "node:util";
 import { simulateSeeds } from "./simulate/run.ts";

@@ -13,8 +13,8 @@ interface Extension {
  * however, changes it:
  *
  * - in an object, it removes the keys in `remove`, and changes or adds the others;
- * - in a list, it removes the elements in `remove`, which are texts or names, changes all others by `each`, and adds those
- *   in `add`. Any other key is the name of an element to change.
+ * - in a list, it removes the elements in `remove`, which are texts or names, changes all others by `each`, and adds
+ *   those in `add`. Any other key is the name of an element to change.
  *
  * Texts that are in alphabetical order stay in that order.
  */

@@ -49,7 +49,7 @@ interface DefaultTools {
   report: Check[];
 }
 
-/** Builds use this host's tools, or run in a guest made of its packages. */
+/** Builds use this host's tools, or run in a guest made from its packages. */
 async function defaultTools(config: DoctorConfig): Promise<DefaultTools> {
   const own = config.isolation === "vm" ? checkGuest(hostGuest(config)) : checkRpmMacros(config.stateDir);
   const [kiwi, tools, others] = await Promise.all([findKiwiVersion(), checkTools(), own]);

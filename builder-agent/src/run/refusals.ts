@@ -17,7 +17,7 @@ interface RpmTarget {
 }
 
 /**
- * Refuses a build whose package database rpm cannot write. A guest made of this host's packages has this host's rpm.
+ * Refuses a build whose package database rpm cannot write. A guest made from this host's packages has this host's rpm.
  */
 export async function refuseDatabase(
   { rpmDatabase }: Pick<FrozenInput, "rpmDatabase">,

@@ -73,7 +73,7 @@ const commandsPort = [
 const pcHardware = ({ firmware, accel }: Machine): Hardware => ({
   board: ["-machine", firmware ? "q35,smm=on,vmport=off" : "pc,vmport=off", ...accelArguments(accel)],
   screen: ["-vga", "std"],
-  // vmgenid tells a restored guest that it is a copy. Linux then reseeds its random numbers.
+  // vmgenid signals a restored guest that it is a copy. Linux then reseeds its random numbers.
   others: ["-device", "vmgenid,guid=auto"],
 });
 

@@ -93,7 +93,7 @@ function wrongNumber({ minimum = -Infinity, maximum = Infinity }: Schema, value:
   return isInside ? undefined : `must be ${minimum} to ${maximum}`;
 }
 
-/** The most similar of the words, if it is similar enough to be meant. */
+/** The most similar of the words, if it is similar enough to be the intended one. */
 export function closest(given: string, words: readonly string[]): string | undefined {
   const ranked = words.map((word) => ({ word, distance: distanceBetween(given.toLowerCase(), word) }));
   const [best] = ranked.toSorted((a, b) => a.distance - b.distance);

@@ -6,7 +6,7 @@ import { moment, table } from "../output/table.ts";
 
 type Image = AnswerOf<"findImages">["images"][number];
 
-/** The most images in one answer. */
+/** The maximum number of images in one answer. */
 const perAnswer = 1000;
 
 export const imagesWith = [

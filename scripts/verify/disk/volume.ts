@@ -67,7 +67,7 @@ const Header = z.object({
 export interface Progress {
   /** The number of encrypted bytes. Infinity if all are encrypted. */
   bytes: number;
-  /** Whether blocks are half written. cryptsetup refuses to go on then, unless it repairs them. */
+  /** Whether blocks are half written. cryptsetup then refuses to continue, unless it repairs them. */
   marked: boolean;
   /** Whether the log of the encryption has been removed, too. */
   finished: boolean;

@@ -33,7 +33,7 @@ export interface ShownFile extends ListedFile {
   isKeepable: boolean;
 }
 
-/** The most files that one request can keep. */
+/** The maximum number of files that one request can keep. */
 const maxKept = 200;
 const maxShown = 300;
 const whole = { paths: [], except: [] };
