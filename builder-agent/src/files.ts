@@ -12,10 +12,7 @@ export async function isAccessible(path: string, mode?: number): Promise<boolean
   }
 }
 
-/**
- * Writes all the bytes at that position. On a full disk, one call of `write` may store only some of them without an
- * error.
- */
+/** Writes all the bytes at that position. On a full disk, one `write` may store only some of them, without an error. */
 export async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
@@ -39,10 +36,7 @@ export async function readInto(file: FileHandle, bytes: Uint8Array, position: nu
  */
 export const makingDir = (parent: string): Promise<string> => mkdtemp(join(parent, `making-${process.pid}-`));
 
-/**
- * Whether the process that prepares it is still running. If its id was reused, the directory stays and only takes
- * space.
- */
+/** Whether the process that prepares it still runs. If its id was reused, the directory stays and only takes space. */
 export function isBeingMade(name: string): boolean {
   const pid = /^making-(\d+)-/.exec(name)?.[1];
   return pid !== undefined && existsSync(`/proc/${pid}`);

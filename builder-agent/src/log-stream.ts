@@ -94,10 +94,7 @@ async function openSpool(file: string, onFailure: (error: unknown) => void) {
   };
 }
 
-/**
- * Ends the chunk at the end of a line, unless it contains the last bytes, so that no chunk ends in the middle of a
- * character.
- */
+/** Ends the chunk at the end of a line, or at the last byte, so that no chunk ends in the middle of a character. */
 async function chunkAt(spool: FileHandle, from: number, end: number) {
   const { buffer, bytesRead } = await spool.read(Buffer.alloc(Math.min(maxLogChunkBytes, end - from)), {
     position: from,

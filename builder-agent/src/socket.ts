@@ -20,7 +20,7 @@ export interface SocketOptions {
 /** After two pings without an answer, the socket counts as dead. */
 const pingEveryMs = 10_000;
 /**
- * A report wakes an object of the Worker. So reports are rare unless something changes, and the same report is not sent
+ * Reports are rare unless something changes, because each wakes an object of the Worker. The same one is not sent
  * again.
  */
 const reportEveryMs = 60_000;

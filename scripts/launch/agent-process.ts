@@ -97,7 +97,7 @@ function spawnAgent(configuration: string, log: number): ChildProcess {
 const lastLine = (path: string) => (readIfThere(path) ?? "").trim().split("\n").at(-1)?.trim() ?? "";
 
 /**
- * Sends SIGTERM to the agent, which ends its KIWI and QEMU. After the grace time, sends SIGKILL to the rest of its
+ * Sends SIGTERM to the agent, which ends its KIWI and QEMU. After the grace time, sends SIGKILL to the rest of the
  * tree.
  */
 async function endAgent(pid: number, stateDirectory: string): Promise<void> {

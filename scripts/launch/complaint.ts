@@ -11,8 +11,8 @@ export function orComplaint<T>(parse: () => T, usage: string): T {
 }
 
 /**
- * Runs a command, and sets the exit code after an error. @param name of the command, for the message of an internal
- * error
+ * Runs a command, and sets the exit code after an error.
+ * @param name of the command, for the message of an internal error
  */
 export async function runCommand(name: string, work: () => Promise<void>): Promise<void> {
   try {

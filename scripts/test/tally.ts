@@ -43,8 +43,7 @@ export class Progress {
   }
 
   /**
-   * The result of a run that ended on its own. An exit code, e.g. after an error outside all tests, counts as a
-   * failure.
+   * The result of a run that ended on its own. An exit code, such as after an error outside all tests, is a failure.
    */
   ended(exitCode: number): Tally {
     const failures =

@@ -13,8 +13,7 @@ export const bootSeconds = 1_800;
 const lookEveryMs = 500;
 
 /**
- * Watches a testdrive until its serial console asks for a login, and ends it. Without a viewer it would end after a
- * minute.
+ * Watches a testdrive until its console asks for a login, and ends it. Without a viewer it would end after a minute.
  */
 export async function watchTestdrive(
   { id, url }: { id: number; url: string },

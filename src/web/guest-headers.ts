@@ -31,7 +31,7 @@ export function guestRequestHeaders(headers: Headers): Record<string, string> {
 }
 
 /**
- * Without allow-same-origin a page has an opaque origin: it can read neither our pages nor the data a browser stores
+ * Without allow-same-origin, a page has an opaque origin: it can read neither our pages nor data that browsers store
  * for us.
  */
 const sandbox = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts";

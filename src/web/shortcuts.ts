@@ -1,5 +1,5 @@
 /**
- * The keys of every page, which work while no one types in a field. The island `shortcuts` reads them, and pages list
+ * The keys of every page. They work while no one types in a field. The island `shortcuts` reads them, and pages list
  * them.
  */
 export const shortcuts = [

@@ -40,8 +40,7 @@ export async function checkTool(tool: Tool, distribution: Distribution): Promise
 }
 
 /**
- * The first of its paths that exists. Without paths, the program in PATH or in the system's directories, which PATH may
- * lack.
+ * The first of its paths that exists, or else the program in PATH or in the system's directories, which PATH may lack.
  */
 export async function findTool({ tool, paths }: Pick<Tool, "tool" | "paths">): Promise<string | undefined> {
   if (!paths)

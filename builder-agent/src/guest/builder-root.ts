@@ -13,10 +13,7 @@ export interface RootSources {
   missing: string[];
 }
 
-/**
- * The installed packages from which this host's builder root is made. If a version changes, the root must be made
- * again.
- */
+/** The installed packages that this host's builder root is made from. If one changes, the root must be made again. */
 export function rootSources(): RootSources {
   const { packages, missing } = closureOf(wantedPackages, installedPackages());
   return { packages, missing: missing.filter((name) => neededPackages.includes(name)) };

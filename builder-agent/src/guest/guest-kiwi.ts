@@ -71,8 +71,7 @@ function blamed(error: unknown): never {
 type SaidOf = Pick<KiwiJob, "onLine" | "onPhase" | "share">;
 
 /**
- * Collects the reports of a guest. They may be false, so a success also requires the files of a success. Exported for
- * its test.
+ * Collects a guest's reports. They may be false, so a success also needs the files of a success. Exported for its test.
  */
 export class Said {
   readonly #job: SaidOf;

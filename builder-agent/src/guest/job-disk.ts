@@ -83,10 +83,7 @@ export async function makeJobDisk(job: KiwiJob): Promise<string> {
   return disk;
 }
 
-/**
- * Packs files and directories into the root of a squashfs, without compression, because packages are already
- * compressed.
- */
+/** Packs files and directories into a squashfs, without compression, because packages are already compressed. */
 export async function packDisk(sources: string[], disk: string, signal: AbortSignal): Promise<void> {
   const asTheyAre = ["-noI", "-noD", "-noF", "-noX", "-all-root", "-no-xattrs", "-no-progress", "-quiet"];
   await outputOf("mksquashfs", [...sources, disk, ...asTheyAre], signal);

@@ -85,8 +85,8 @@ const inherited = (name: Inherited) => `/proc/self/fd/${descriptors[name]}`;
 const socket = (name: Inherited): string[] => ["-chardev", `socket,id=${name},fd=${descriptors[name]}`];
 
 /**
- * A guest finds its disks by their serial numbers. The format is always raw, so that no guest can choose how its disk
- * is read.
+ * A guest finds its disks by serial number. The format is always raw, so that a guest cannot choose how its disk is
+ * read.
  */
 function disk(name: Inherited, access?: "read-only"): string[] {
   const set = `/dev/fdset/${descriptors[name]}`;

@@ -40,8 +40,7 @@ function filesOf({ name, architecture }: HostPackage): string[] {
 }
 
 /**
- * Whether a path belongs in the root: files, links and empty directories do. Other directories exist because of their
- * contents.
+ * Whether a path belongs in the root: files, links and empty directories do. Others exist because of their contents.
  */
 function belongsIn(realPath: string, md5: string | undefined): boolean {
   const stat = statOf(realPath);

@@ -11,8 +11,8 @@ export async function writeMountPoints(tree: string): Promise<void> {
 }
 
 /**
- * Writes what Debian's installer makes. @param from the root with Debian's lists of accounts: this host, or the tree
- * itself
+ * Writes the files that Debian's installer makes.
+ * @param from the root with Debian's lists of accounts: this host, or the tree itself
  */
 export async function writeSettings(tree: string, from: string): Promise<void> {
   await linkIfAbsent("/run", join(tree, "var/run"));

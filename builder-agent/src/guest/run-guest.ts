@@ -27,10 +27,7 @@ const maxStatusBytes = 16 * 1024;
 /** The longest time from QEMU's start to the guest's first line. With TCG on a busy host, 15 s were measured. */
 const bootLimitMs = 180_000;
 
-/**
- * Runs a job in its own guest until the guest powers off. Aborting kills the guest immediately. Its output must not be
- * trusted.
- */
+/** Runs a job in its own guest until the guest powers off. Aborting kills it immediately. Do not trust its output. */
 export async function runGuest(run: GuestRun): Promise<void> {
   await runMachine(guestCommand(run.machine), run);
 }

@@ -18,10 +18,7 @@ export interface GuestSystem {
   key: string;
 }
 
-/**
- * Increase this number if the code that makes the files changes. The key already covers changes of packages and
- * scripts.
- */
+/** Increase it if the code that makes the files changes. The key already covers changes of packages and scripts. */
 const makerVersion = 2;
 
 /**

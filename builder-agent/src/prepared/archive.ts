@@ -39,10 +39,7 @@ export const unpackArguments = (file: string, root: string): string[] => [
 
 const attributes = ["--xattrs", "--acls"];
 
-/**
- * Packs a root, which must not change before `onRead`. The compression comes afterwards, and the build does not wait
- * for it.
- */
+/** Packs a root, which must not change before `onRead`. The compression follows, and the build does not wait for it. */
 export async function packRoot(root: string, file: string, packing: { signal: AbortSignal; onRead: () => void }) {
   const { signal, onRead } = packing;
   const copy = `${file}.copy`;

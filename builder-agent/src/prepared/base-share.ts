@@ -19,10 +19,7 @@ interface BaseTarget {
 /** A new base must save later builds at least this fraction of their packages, in bytes. */
 const worthwhilePart = 0.1;
 
-/**
- * One build's use of base roots: it starts from one, and its installed packages make another. Errors never fail the
- * build.
- */
+/** One build's use of base roots: it starts from one, and its packages make another. Errors never fail the build. */
 export class BaseShare {
   readonly #target: BaseTarget;
   readonly #archive: string;

@@ -52,8 +52,8 @@ export function preparedKey(input: FrozenInput, { builder, isolation }: Preparer
 }
 
 /**
- * Names the disk, including its UUIDs, that `system create` makes from such a root. Image types with the same `<type>`
- * share it.
+ * Names the disk, including its UUIDs, that `system create` makes from such a root. Types with the same `<type>` share
+ * it.
  */
 export function diskKey(input: FrozenInput, preparer: Preparer): string {
   const type = typeElement.exec(input.description["config.xml"] ?? "")?.[0] ?? input.imageType;

@@ -6,10 +6,7 @@ export interface Folder {
   dir: string;
   /** The folders and files of `dir` to pack. */
   names: readonly string[];
-  /**
-   * Whether to make an uncompressed tar archive. Its order is that of `names`, and its format is known to other
-   * programs.
-   */
+  /** Whether to make an uncompressed tar archive, in the order of `names` and in a format that other programs know. */
   isPlain?: boolean | undefined;
   /** The time of all files, in seconds since 1970. If undefined, each file keeps its own time. */
   sourceDate?: number | undefined;

@@ -100,10 +100,7 @@ async function* literalBlocks(disk: string, numbers: Iterable<number>, size: num
 /** How long a build waits for the hashes of the earlier disk. */
 const patienceMs = 60_000;
 
-/**
- * The disk of the previous image. Undefined if there is none, or if it cannot be read: no build fails because of a
- * delta.
- */
+/** The disk of the previous image. Undefined if there is none or it cannot be read: a delta never fails a build. */
 export async function earlierDisk(
   api: Pick<WorkerApi, "readEarlierDelta">,
   { lease, signal, onNote }: { lease: Lease; signal: AbortSignal; onNote: (note: string) => void },

@@ -237,8 +237,8 @@ class BuildWork {
   }
 
   /**
-   * Reports to the Worker why there will be no image, unless the Worker knows already. Without a work directory there
-   * is no log.
+   * Reports to the Worker why there will be no image, unless it knows already. Without a work directory there is no
+   * log.
    */
   async #explain(why: unknown, space: FreeSpaceWatch, lines?: LogStream): Promise<void> {
     const { api, log } = this.#parts;

@@ -17,8 +17,8 @@ export async function makeArmFirmware(dir: SessionDir): Promise<string[]> {
 }
 
 /**
- * For emulation, the processor is a Cortex-A57, which every distribution supports. Newer ones sign their pointers,
- * which is slow.
+ * An emulated processor is a Cortex-A57, which every distribution supports: newer ones sign their pointers, which is
+ * slow.
  */
 const emulated = ["-accel", "tcg,tb-size=128", "-cpu", "cortex-a57"];
 

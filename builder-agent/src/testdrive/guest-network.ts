@@ -56,10 +56,7 @@ export function networkArguments(network: Network): string[] {
 // info usernet:  TCP[HOST_FORWARD]  10  127.0.0.1 33679  10.0.2.15  80  0  0
 const connection = /TCP\[(\w+)\]\s+-?\d+\s+127\.0\.0\.1\s+(\d+)\s+10\.0\.2\.15\s+(\d+)\s/g;
 
-/**
- * QEMU's port forwards into the guest, and the open connections on them. QEMU 7.2 reports them only in its human
- * monitor.
- */
+/** QEMU's port forwards into the guest, and their open connections. QEMU 7.2 reports them only in its human monitor. */
 async function connectionsOf({ execute }: Pick<Qmp, "execute">) {
   const answer = z.string().parse(await execute("human-monitor-command", { "command-line": "info usernet" }));
   return [...answer.matchAll(connection)].map(([, state = "", from, to]) => ({

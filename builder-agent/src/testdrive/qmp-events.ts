@@ -28,10 +28,7 @@ const VncEvent = z.object({
   }),
 });
 
-/**
- * Counts VNC clients of the TCP address by QEMU's events. The Worker counts its own clients, on the unix socket,
- * itself.
- */
+/** Counts VNC clients of the TCP address by QEMU's events. The Worker itself counts its clients, on the unix socket. */
 export class TcpViewers {
   readonly #clients = new Set<string>();
 

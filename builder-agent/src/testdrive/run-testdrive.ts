@@ -43,10 +43,7 @@ export interface TestdriveParts {
   log: Log;
 }
 
-/**
- * The room by which the disk of a machine with a seed is larger than its image, so that its root can grow, as on a real
- * disk.
- */
+/** The space that a seeded machine's disk has beyond its image, so that its root can grow, as on a real disk. */
 const seedRoom = 1024 ** 3;
 
 /** The end of a session, with a message for its owner. */

@@ -46,8 +46,7 @@ export async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSig
 }
 
 /**
- * The files of the seed. cloud-init needs both of the first two. A machine with a new instance id begins again, as
- * after a copy.
+ * The seed's files. cloud-init needs both of the first two. A new instance id makes it begin again, as after a copy.
  */
 function textsOf({ userData = "", metaData, networkConfig }: Seed, { path }: SessionDir): Record<string, string> {
   return {

@@ -47,7 +47,7 @@ export async function reserveVnc(config: Pick<Config, "vnc">): Promise<ReservedV
 }
 
 /**
- * Every port once, from a random start, so that clients of an ended session do not reach the next session at the old
+ * Every port once, from a random start, so that an ended session's clients do not reach the next one at the old
  * address.
  */
 function candidates([from, to]: readonly [number, number]): number[] {

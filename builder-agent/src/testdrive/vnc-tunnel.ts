@@ -50,8 +50,8 @@ export async function joinViewer({ viewer, dial, vncPath, signal }: Viewer): Pro
 }
 
 /**
- * Forwards keys and pointer events. If the guest does not read them, the viewer's socket is paused, so that memory does
- * not fill.
+ * Forwards keys and pointer events. Pauses the viewer's socket while the guest reads none, so that memory does not
+ * fill.
  */
 function forward(data: RawData, socket: WebSocket, vnc: Socket): void {
   const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data;

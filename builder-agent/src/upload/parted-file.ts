@@ -5,10 +5,7 @@ import { writeAll } from "../files.ts";
 import { openDigests, type Digests } from "./checksum.ts";
 import type { FilePart, UploadFile, UploadSource } from "./upload.ts";
 
-/**
- * A file that is written from beginning to end. Digests are computed on the way, and its parts can be sent before the
- * end.
- */
+/** A file that is written from start to end. Digests are computed on the way, and parts can be sent before the end. */
 export class PartedFile implements UploadSource, AsyncDisposable {
   readonly path: string;
   readonly fileName: string;

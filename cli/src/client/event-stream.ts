@@ -21,8 +21,8 @@ const pauseMs = 1_000;
 const longestPauseMs = 15_000;
 
 /**
- * The events of a call. If the connection is lost, continues after the last event. @throws Complaint if the call is
- * refused
+ * The events of a call. If the connection is lost, continues after the last event.
+ * @throws Complaint if the call is refused
  */
 export async function* follow<N extends StreamCall>(
   client: Client,

@@ -24,10 +24,7 @@ export interface Wanted {
   configuration: ConfigurationName;
 }
 
-/**
- * The SHA-256 of everything that Kiln decides about an image, without its packages' versions. Undefined if there is
- * none.
- */
+/** The SHA-256 of all that Kiln decides about an image, without its packages' versions. Undefined if there is none. */
 export function digestOf(wanted: Wanted): string | undefined {
   const { catalogue, template, arch, format: imageType, configuration: name } = wanted;
   const { baseSystem } = catalogue;

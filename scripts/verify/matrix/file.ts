@@ -28,10 +28,7 @@ const KnownImage = z.object({
 });
 type KnownImage = z.infer<typeof KnownImage>;
 
-/**
- * An image, and the known facts about it. Without a run, `reported` is the time of the last run in the report that has
- * its name.
- */
+/** An image and its last run. Without a run, `reported` is the time of the last one in the report that has its name. */
 export type MatrixRow = TriedImage & { run?: Run | undefined; reported?: string | undefined };
 
 /** The rows that earlier runs have written. */

@@ -20,10 +20,7 @@ export interface Workspace {
 /** Without a screen, GRUB writes its errors to the serial line. An installer restarts its machine. */
 const changes = ["-vga", "none", "-action", "reboot=reset"];
 
-/**
- * Boots the image as a testdrive does. Throws unless the kernel reports that Secure Boot is on, and the login prompt
- * appears.
- */
+/** Boots the image as a testdrive does. Throws unless the kernel reports Secure Boot, and the login prompt appears. */
 export async function bootsSecurely(workspace: Workspace): Promise<void> {
   await using machine = await start(workspace, workspace.image);
   const [, state] = await machine.console.says(linuxReport, { within: bootSeconds });

@@ -50,8 +50,7 @@ export interface Container {
 export type Datasource = "NoCloud" | "ConfigDrive" | "OpenStack" | "OVF" | "Azure" | "GCE" | "Ec2";
 
 /**
- * An image type (the API's `image_type`). Everything that depends on the type is in its record, or in that of its
- * product.
+ * An image type (the API's `image_type`). Everything that depends on it is in its record, or in that of its product.
  */
 export interface ImageFormat extends ImageUse {
   /** The purpose of the format, as users read it. */

@@ -4,8 +4,7 @@ import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { shellCommand } from "#lib/kiwi/shell";
 
 /**
- * Takes the place of a password hash. No password matches it, and unlike `!` it does not lock the account, so sshd
- * accepts keys.
+ * Takes the place of a hash. No password matches it, and unlike `!` it does not lock the account, so sshd accepts keys.
  */
 export const noPassword = "*";
 

@@ -82,10 +82,7 @@ const parts: Readonly<Record<Way, { modules: string; programs: string; install?:
   },
 };
 
-/**
- * After an update of the kernel, dracut packs only what this machine seems to need, and it does not know about the
- * header.
- */
+/** After a kernel update, dracut packs only what this machine seems to need, and it does not know about the header. */
 const moduleSetup = ({ modules, programs, install = "" }: (typeof parts)[Way]) => String.raw`#!/bin/bash
 # Written by Kiln: opens the encrypted root.
 

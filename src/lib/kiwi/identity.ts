@@ -3,8 +3,7 @@ import { linesOf, type Part } from "#lib/kiwi/part";
 import { shellQuote, shellCommand } from "#lib/kiwi/shell";
 
 /**
- * Writes /etc/kiln-release, for users and scripts in the image, and the installation profile where AutoYaST looks for
- * it.
+ * Writes /etc/kiln-release for users and scripts in the image, and the installation profile where AutoYaST expects it.
  */
 export const identityPart = ({ title, version, description, website, scripts }: IdentityFacts): Part => ({
   files: {

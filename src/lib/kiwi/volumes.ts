@@ -5,8 +5,7 @@ import { marked, type XmlMarked } from "#lib/wire/xml";
 export type LvmFacts = Configuration["lvm"];
 
 /**
- * Adds LVM volumes to a disk's `<type>`; live media and network trees have none. With LVM, /boot is a separate
- * partition.
+ * Adds LVM volumes to a disk's `<type>`; live media and network trees have none. With LVM, /boot is its own partition.
  */
 export function withVolumes(type: XmlMarked, lvm: LvmFacts | undefined): XmlMarked {
   if (!lvm?.enabled || lvm.kind !== "lvm" || type.attributes["image"] !== "oem" || typeof type.value === "string")

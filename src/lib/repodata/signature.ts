@@ -17,10 +17,7 @@ export const maxKeyBytes = 256 * 1024;
 const maxKeys = 16;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
-/**
- * Algorithms that no longer prove who the signer is. A repository with such a signature is imported, and the weakness
- * is shown.
- */
+/** Algorithms that no longer prove the signer. A repository signed with one is imported, and the weakness is shown. */
 type Weakness = "md5" | "sha1" | "ripemd160" | "dsa" | "short_rsa";
 
 /** The signer of a repository's index. All times are in milliseconds since 1970. */
@@ -107,8 +104,7 @@ export async function signingKeysOf(keys: Uint8Array): Promise<SigningKey[]> {
 }
 
 /**
- * Whether a refreshed repository still has its signer. An unsigned one may get a signer, but no signer may be removed
- * or changed.
+ * Whether a refreshed repository still has its signer. An unsigned one may get one, but none may be removed or changed.
  */
 export const isSameSigner = (known: string | undefined, now: Signer | undefined): boolean =>
   known === undefined || known === now?.fingerprint;

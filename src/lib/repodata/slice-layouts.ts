@@ -20,8 +20,7 @@ export interface Layout {
   tail: string;
   readHead(start: Uint8Array): Head;
   /**
-   * Checks the bytes after the last complete record: the end of the document, a last record without an end mark, or a
-   * fault.
+   * Checks the bytes after the last complete record: the document's end, a last record without an end mark, or a fault.
    */
   readRest(rest: Uint8Array, head: Head): "end" | "record";
 }
@@ -68,7 +67,7 @@ function susetags(what: string, versions: string[], paragraph: string): Layout {
 }
 
 /**
- * Debian's `Packages`, in which each paragraph begins with the package's name. Only the checksum shows that the file is
+ * Debian's `Packages`: each paragraph begins with the package's name. Only the checksum shows that the file is
  * complete.
  */
 function debianPackages(): Layout {

@@ -4,8 +4,7 @@ import { SolverPool } from "./pool.ts";
 
 const maxBytes = 90 << 20;
 /**
- * An import needs memory for JavaScript too. The packages of one large distribution and of an import are less than
- * this.
+ * An import needs memory for JavaScript too. The packages of a large distribution and of an import are less than this.
  */
 const maxBytesDuringImport = 60 << 20;
 

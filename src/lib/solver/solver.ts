@@ -79,7 +79,7 @@ export class Solver {
   }
 
   /**
-   * Removes all repositories and reuses the instance. A dropped instance would hold its memory until it is garbage
+   * Removes all repositories and reuses the instance. A dropped one would hold its memory until it is garbage
    * collected.
    */
   reset(system: Partial<System> = {}): void {

@@ -111,8 +111,7 @@ function wireButtons(): void {
 }
 
 /**
- * The machine gets every key, including Tab. Only Ctrl+Alt+Shift moves the focus from its screen to the buttons, and
- * back.
+ * The machine gets every key, even Tab. Only Ctrl+Alt+Shift moves the focus from its screen to the buttons, and back.
  */
 function wireWayOut(): void {
   const modifiers = ["Control", "Alt", "AltGraph", "Meta", "Shift"];

@@ -51,8 +51,7 @@ interface FormProps {
   /** The form creates something. Sending it twice creates it only once. */
   once?: true;
   /**
-   * The ids of the elements that its answer replaces, separated by spaces. Without a script, the browser loads the
-   * page.
+   * The ids of the elements that its answer replaces, separated by spaces. Without scripts, the browser loads the page.
    */
   swap?: string | undefined;
   /** If false, `FaultsOf` shows its faults elsewhere. */
