@@ -34,7 +34,7 @@ const sameEachTime = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner"
 const { version } = readPackage(at("package.json"));
 const architecture = architectures[process.arch];
 const nodeProgram = at(`node_modules/node-linux-${process.arch}/bin/node`);
-/** For the test: makes only the .deb, uncompressed, in this folder. */
+/** Used by the test: makes only the .deb, uncompressed, in this folder. */
 const [quick] = process.argv.slice(2);
 const isQuick = quick !== undefined;
 const folder = quick ?? at("dist/agent");

@@ -11,7 +11,7 @@ import { add, nothing, summary, type Tally } from "./test/tally.ts";
 import { runGuests } from "./test/run-guests.ts";
 import { runVitest, type Run, type Show } from "./test/vitest.ts";
 
-/** Longer than the time limits of a test and a hook together. */
+/** These limits are longer than those of a test and a hook together. */
 const quietSeconds = { worker: 1900, node: 1900, acceptance: 1900, guests: 4700 };
 type Project = keyof typeof quietSeconds;
 

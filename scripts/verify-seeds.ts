@@ -45,7 +45,7 @@ async function verify(path: string): Promise<void> {
   await verifyImage(verifying, async ({ record, folder, signal }) => {
     const [sha256 = ""] = (await command("sha256sum", ["--binary", path], { signal })).split(" ");
     const booted = new BootedMachines({ path, sha256 });
-    // Its lines are about a different image.
+    // The lines of the report are about a different image.
     if (booted.all().length === 0) rmSync(values.report, { force: true });
     const accel = await chooseAccel({ accel: "auto", stateDir: folder });
     await bootAll(record, booted, { image: path, folder, accel, user: values.user, signal });

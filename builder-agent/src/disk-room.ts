@@ -29,7 +29,7 @@ export class FreeSpaceWatch {
     this.#timer = setInterval(() => void this.least(), sampleEveryMs).unref();
   }
 
-  /** In bytes, now included. Infinity while the disk cannot be checked. */
+  /** The least free space so far, in bytes, including now. Infinity while the disk cannot be checked. */
   async least(): Promise<number> {
     const free = await freeBytes(this.#dir).catch(() => Infinity);
     return (this.#least = Math.min(this.#least, free));

@@ -5,7 +5,7 @@ import { parentPort, workerData } from "node:worker_threads";
 
 const file = openSync(String(workerData), "r");
 const digest = createHash("sha256");
-// One buffer for all reads: a new one for each costs more in garbage collection than the digest.
+// One buffer serves all reads: a new one for each would cost more in garbage collection than the digest.
 const buffer = Buffer.alloc(1024 * 1024);
 for (let read; (read = readSync(file, buffer)) > 0;) digest.update(buffer.subarray(0, read));
 closeSync(file);

@@ -95,7 +95,7 @@ async function listImages(dir: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** If the host lost power, parts of an image may never have been written. */
+/** Empties the cache after a restart of the host: if it lost power, parts of an image may never have been written. */
 async function forgetEarlierRuns(dir: string): Promise<void> {
   const noted = join(dir, "boot-id");
   const now = await bootId();

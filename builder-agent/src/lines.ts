@@ -8,7 +8,7 @@ import {
   type Dropped,
 } from "./run/secrets.ts";
 
-/** In bytes. The rest of a longer line is dropped. */
+/** The limit in bytes. The rest of a longer line is dropped. */
 export const longestLine = 4 * 1024;
 
 /**
@@ -41,7 +41,7 @@ export function openLines(onLine: (line: string) => void) {
   };
 }
 
-/** One line while its bytes arrive. */
+/** Collects one line while its bytes arrive. */
 class Line {
   readonly #head = Buffer.alloc(longestLine);
   #length = 0;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:net";
 
-/** One agent per state directory: a second one would delete what the first one works on. */
+/** Allows one agent per state directory: a second one would delete the files that the first one works on. */
 export async function lockStateDir(stateDir: string): Promise<void> {
   const name = createHash("sha256").update(stateDir).digest("hex").slice(0, 32);
   if (await holdName(`kiln-agent-${name}`)) return;

@@ -9,7 +9,7 @@ export class OutsideRefused extends Error {
 }
 
 export interface OutsideRules {
-  /** Each is HOST or HOST:PORT, and may have any address. */
+  /** Allowed hosts, each as HOST or HOST:PORT, which may have any address. */
   allowHosts: readonly string[];
   /** An HTTP proxy, and the `HOST:PORT`s that it is used for. It resolves their names itself. */
   proxy?: { url: string; hosts: readonly string[] } | undefined;

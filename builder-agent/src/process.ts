@@ -53,7 +53,7 @@ export async function run(command: string, args: readonly string[], options: Run
 }
 
 function started(command: string, args: readonly string[], { env, cwd, input }: RunOptions) {
-  // Its own process group, so that its children are killed with it.
+  // The program gets its own process group, so that its children are killed with it.
   const options = { env: env ?? process.env, cwd, detached: true };
   return input === undefined
     ? spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] })

@@ -17,7 +17,7 @@ export async function openWorkDir(stateDir: string, name: string, log: Log): Pro
   return { path, [Symbol.asyncDispose]: () => removeWorkDir(path, log) };
 }
 
-/** At start: deletes what a killed agent left below `stateDir`. Returns the number of deleted directories. */
+/** Deletes, at the start, what a killed agent left below `stateDir`. Returns the number of deleted directories. */
 export async function clearWorkDirs(stateDir: string, log: Log): Promise<number> {
   const root = await makeWorkRoot(stateDir);
   await clearLeftovers(root, log);
@@ -35,7 +35,7 @@ export async function clearWorkDirs(stateDir: string, log: Log): Promise<number>
 async function makeWorkRoot(stateDir: string): Promise<string> {
   const root = join(stateDir, "work");
   await mkdir(root, { recursive: true, mode: 0o700 });
-  // Other file systems do not have this flag.
+  // This fails on other file systems, which do not have this flag.
   await outputOf("chattr", ["+T", root], AbortSignal.timeout(5000)).catch(() => {});
   return root;
 }

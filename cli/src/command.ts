@@ -4,7 +4,7 @@ import type { Placeholder } from "./placeholders.ts";
 
 /** One command of the command line. Its help, its completion and its part of the manual are made from it. */
 export interface Command {
-  /** Its name: `config` and `get`. */
+  /** The words of its name: `config` and `get`. */
   words: readonly string[];
   parameters: readonly Parameter[];
   options: Readonly<Record<string, Option>>;

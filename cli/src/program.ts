@@ -75,7 +75,7 @@ function program(onEnd: OnEnd, writeErr: (text: string) => void): Program {
       "after",
       "\nBegin with `kiln login ADDRESS`. The manual has exit codes, variables and files: `man kiln`.",
     )
-    // Otherwise --version of a command would be that of the program.
+    // Otherwise, a command's --version would be that of the program.
     .enablePositionalOptions()
     .exitOverride();
   addOptions(all, globalOptions);

@@ -33,7 +33,7 @@ export async function atOneMoment<T>(
       const maxMs = attempt < shortTries ? lookMs : longLookMs;
       return lookAtStopped(writersOf(database), () => look(performance.now() + maxMs));
     } catch (error) {
-      // For example, a process was stopped while it held a lock.
+      // The reason may be, for example, that a process was stopped while it held a lock.
       problem = error;
     }
     await sleep(pauseMs);

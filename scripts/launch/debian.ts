@@ -43,7 +43,7 @@ export async function debianFor(
   const proxy = await aptProxyOf(mirrorHosts, signal);
   const isProxied = (one: GivenHost) => proxy?.hosts.includes(writtenHost(one)) === true;
   try {
-    // Possibly only the proxy knows the address of a mirror.
+    // Perhaps only the proxy can resolve the name of a mirror.
     const hosts = await resolveHosts(
       mirrorHosts.filter((one) => !isProxied(one)),
       isOwnPort,
@@ -114,7 +114,7 @@ async function loadRelease(admin: AdminClient, { state, release, mirrors }: Rele
   });
 }
 
-/** Also prints a line for each repository of a catalogue when its import has ended. */
+/** The same calls, which also print a line for each repository of a catalogue when its import has ended. */
 export function watched(admin: Catalogues, catalogue: string, startedAt: number): Catalogues {
   const reported = new Set<string>();
   return {

@@ -24,7 +24,7 @@ export const purposes = [
   "solver",
   "tests",
 ] as const;
-/** Only for images for arm64, which are optional. */
+/** The purposes that only images for arm64 need, which are optional. */
 export const purposesOfArm64 = ["arm64 builds", "arm64 testdrives"] as const;
 export type Purpose = (typeof purposes | typeof purposesOfArm64)[number];
 
@@ -40,7 +40,7 @@ const HostPackage: z.ZodType<Tool> = z.object({
 
 const listFiles = ["builder-agent/src/doctor/packages.json", "scripts/solver/packages.json"];
 
-/** Only for the tests. The service itself needs none of them. */
+/** Tools that only the tests need. */
 const forTests: Tool[] = [
   testTool("chromium", "opens the pages in the browser tests"),
   testTool("man", "shows the manual of the command line", "man-db"),

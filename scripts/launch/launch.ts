@@ -40,7 +40,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     const found = findSampleDistribution();
     const packages = found.then((one) => preparePackages(options, one, ending));
     const start = { options, secrets, allowed, isOwnPort, packages };
-    // In parallel, because querying apt takes as long as starting the Worker, and the first builds of both take as
+    // Both run in parallel, because querying apt takes as long as starting the Worker, and their first builds take as
     // long, too.
     const [made, started] = await Promise.all([
       packages.then(async (lacks) => prepareSample(await found, lacks, ending)),

@@ -19,7 +19,7 @@ export async function loadOnce(
   writePrivateFile(path, `${JSON.stringify({ ...read(path), [name]: hash }, null, 2)}\n`);
 }
 
-// If the file is lost or damaged, everything is only loaded again.
+// If the file is lost or damaged, everything is simply loaded again.
 function read(path: string): Record<string, string> {
   try {
     return Loaded.parse(JSON.parse(readIfThere(path) ?? "{}"));

@@ -13,7 +13,7 @@ export const Ready = z.object({
 });
 export type Ready = z.infer<typeof Ready>;
 
-/** Only its owner may read it. */
+/** The file's path. Only its owner may read it. */
 export const readyFile = (stateDirectory: string) => join(stateDirectory, "ready.json");
 
 export function writeReady(stateDirectory: string, ready: Ready): void {

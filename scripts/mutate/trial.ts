@@ -8,7 +8,7 @@ import type { Outcome } from "./vitest.ts";
 /** The result for one fault. With "unclear", its tests also fail or take too long without the fault. */
 export type End = "caught" | "hung" | "survived" | "untested" | "unclear";
 
-/** Much longer than all tests of the command line take on a busy machine. */
+/** This is much longer than all tests of the command line take on a busy machine. */
 const usualSeconds = 300;
 
 /** Runs tests with faults in a copy of the project. */

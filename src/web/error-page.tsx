@@ -30,7 +30,7 @@ export async function errorPage(
   return await page(c, <ErrorView title={title} message={message} />, { title, status });
 }
 
-/** For an unknown address. It does not reveal whether other users would find something there. */
+/** The page for an unknown address. It does not reveal whether other users would find something there. */
 export const notFoundPage = (c: Context<WebEnv>): Promise<Response> =>
   errorPage(c, {
     status: 404,

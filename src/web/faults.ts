@@ -40,11 +40,11 @@ export async function faultsOfChecks(rules: FaultRules, { values }: Given): Prom
   return found;
 }
 
-/** One message for each field. */
+/** Returns one message for each wrong field. */
 export const faultsOfShape = ({ issues }: z.ZodError): Faults =>
   Object.fromEntries(issues.map(({ path, message }) => [String(path[0] ?? ""), sentence(message)]).toReversed());
 
-/** In the API's own schemas, the messages are codes. */
+/** The message of a field as a sentence. In the API's own schemas, the messages are codes. */
 function sentence(message: string): string {
   const code = refusalCodes.find((known) => known === message);
   return code === undefined ? message : new Refusal(code).message;

@@ -26,7 +26,7 @@ export interface PageOptions {
   status?: ContentfulStatusCode;
   /** The link of the top bar that is marked as current. */
   section?: Section;
-  /** While something runs: without scripts, the browser reloads the page after this many seconds. */
+  /** Set while something runs: without scripts, the browser reloads the page after this many seconds. */
   refreshSeconds?: number | undefined;
   /** The ids of the elements that are fetched again every five seconds, separated by spaces. This needs scripts. */
   refreshIds?: string;
@@ -101,7 +101,7 @@ async function announcementOf(c: Context<WebEnv>): Promise<string | undefined> {
   return mode?.on ? (mode.message ?? readOnlyMessage) : undefined;
 }
 
-/** While something runs, makes the island `again` fetch the elements. */
+/** Makes the island `again` fetch the elements again while something runs. */
 const Again = ({ ids }: { ids: string | undefined }) => (
   <div id="again-place" hidden>
     {ids !== undefined && <div data-again="5" data-ids={ids} />}

@@ -9,7 +9,10 @@ import { clientAddress } from "#http/client-address";
 import type { Account } from "#storage/accounts";
 import { factory, type Person, type WebEnv } from "./factory.ts";
 
-/** Because of the prefix, browsers accept the cookie only from this host, for all of its paths, and only over TLS. */
+/**
+ * The name of the cookie. Its prefix makes browsers accept it only from this host, for all of its paths, and only over
+ * TLS.
+ */
 const name = "kiln-session";
 const rules = { prefix: "host", path: "/", secure: true, httpOnly: true, sameSite: "Lax" } as const;
 

@@ -29,7 +29,7 @@ export interface Submission<T extends z.ZodType> extends FaultRules {
   /** The fields. An empty one counts as absent. The messages are shown at the field. */
   fields?: T;
   rate?: Rated;
-  /** For the operator's forms, which also work while the service is read-only. */
+  /** Set for the operator's forms, which also work while the service is read-only. */
   evenReadOnly?: true;
   /** Performs the action. A Response, such as a page that shows a secret once, is sent unchanged. */
   act: (values: z.output<T>, sent: Sent) => Promise<Done | Response>;

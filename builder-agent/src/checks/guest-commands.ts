@@ -8,7 +8,7 @@ export interface CommandEnd {
 
 /** The number of a command, its exit code, and its output in base64. */
 const answer = /^(\d+) (\d{1,3}) ([A-Za-z0-9+/=]*)$/;
-/** Longer than any answer. */
+/** A line that is longer than any answer is invalid. */
 const longestLine = 8 * 1024;
 
 /**

@@ -205,7 +205,7 @@ class Blocks {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** At least one byte, and at most `maxBytes`. */
+  /** Returns at least one byte, and at most `maxBytes`. */
   async some(maxBytes: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const next = await this.#source.next();

@@ -3,7 +3,7 @@ import type { Accel } from "../sandbox.ts";
 import { holdName } from "../lock.ts";
 import { firstSessionUid, hasManyUsers, nobody } from "../testdrive/rights.ts";
 
-/** After the users of testdrives (testdrive/rights.ts). */
+/** This range comes after the users of testdrives (testdrive/rights.ts). */
 const firstGuestUid = firstSessionUid + 65_536;
 const guestUsers = 65_536;
 

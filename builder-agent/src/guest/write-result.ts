@@ -7,7 +7,7 @@ import { HostileTar, readTar, type TarEntry, type TarMember } from "./tar.ts";
 const defaultLimits = {
   /** A large desktop has about 400,000. */
   entries: 800_000,
-  /** In characters. This process and the agent have the list in memory, and names may be long. */
+  /** The limit in characters. This process and the agent have the list in memory, and names may be long. */
   list: 100 * 1024 * 1024,
 };
 

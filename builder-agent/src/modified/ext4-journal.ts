@@ -25,7 +25,7 @@ interface Log {
   /** A block of the journal by its position in it. */
   read: (position: number) => Promise<Buffer>;
   first: number;
-  /** After the last block. */
+  /** The position after the last block. */
   end: number;
   start: number;
   sequence: number;

@@ -18,7 +18,7 @@ export interface Reach {
   allowHosts: readonly string[];
   /** Additional allowed hosts, only for repositories of the operator's catalogues. */
   catalogueHosts?: readonly string[];
-  /** Only for repositories of catalogues on these hosts. */
+  /** Used only for repositories of catalogues on these hosts. */
   catalogueProxy?: OutsideRules["proxy"];
 }
 

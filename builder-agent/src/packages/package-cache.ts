@@ -83,7 +83,7 @@ export class PackageCache {
     return false;
   }
 
-  /** If the package cannot be cached, the build continues. */
+  /** Stores a package. If that fails, the build continues. */
   async #store(path: string, from: string): Promise<void> {
     const { dir, maxBytes, log } = this.#options;
     const incoming = this.#cache.incoming("package");

@@ -17,7 +17,7 @@ export interface PackageFetch {
   reach: Reach;
   /** Packages that earlier builds fetched. */
   packageCache?: PackageCache | undefined;
-  /** For packages that their mirrors no longer have. */
+  /** The service's copies, for packages that their mirrors no longer have. */
   stored?: PackageStore | undefined;
   /** Called when the service's copy of a package was taken, with the reason. */
   onStoredCopy?: ((reason: string) => void) | undefined;
@@ -115,7 +115,9 @@ async function fetchFrom(address: Address, one: FrozenPackage, job: OneFetch): P
 /** The file is not the one that the metadata announced. */
 class WrongPackage extends Error {}
 
-/** If the service is at fault, another agent retries the build. If a mirror is at fault, the build fails. */
+/**
+ * Decides who is at fault. If it is the service, another agent retries the build. If it is a mirror, the build fails.
+ */
 function packageFailure(
   error: unknown,
   one: FrozenPackage,

@@ -41,7 +41,7 @@ export async function checkPackageSignatures(check: SignedPackages): Promise<voi
   }
 }
 
-/** As many names as fit on a command line. */
+/** The number of names that fit on a command line. */
 const atOnce = 1000;
 const keyringName = ".keys";
 

@@ -60,7 +60,7 @@ export class StoredPackageReader implements PackageStore {
     }
   }
 
-  /** By `keyOf`. */
+  /** The stored packages by `keyOf`. */
   list(): Promise<Map<string, StoredPackage>> {
     const { api, lease, signal } = this.#build;
     return (this.#listed ??= api

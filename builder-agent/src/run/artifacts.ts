@@ -140,7 +140,7 @@ export class Delivery implements AsyncDisposable {
     return work;
   }
 
-  /** Other errors are consequences of the first. */
+  /** Throws the first error, because the others are its consequences. */
   #throwFirst(error: unknown): never {
     this.#signal.throwIfAborted();
     throw error;

@@ -132,7 +132,10 @@ const withSharedPaths = (
   ],
 ];
 
-/** Some programs close every file descriptor that they might have. With a limit of a million that takes minutes. */
+/**
+ * Limits the number of open files. Some programs close every descriptor that they might have, and with a limit of a
+ * million that takes minutes.
+ */
 const withFewFiles = (command: string, args: string[]): [command: string, args: string[]] => [
   "prlimit",
   ["--nofile=1024:", "--", command, ...args],

@@ -23,7 +23,7 @@ const almostFull: BuildFailed = {
   kind: "error",
   reason: "The disk of the builder was almost full, so it stopped the build.",
 };
-/** If there was ever less free space than this, a program may have failed without room to log the reason. */
+/** If less space than this was ever free, a program may have failed without room to log the reason. */
 const fullBytes = 64e6;
 
 /**

@@ -35,7 +35,7 @@ export class PackedAhead {
     return known && known.identity === identityOf(lstatSync(hostPath, { bigint: true })) ? known.content : undefined;
   }
 
-  /** One file at a time, so that KIWI gets the processors first. */
+  /** Reads one file at a time, so that KIWI gets the processors first. */
   async #work(entries: AsyncIterable<Found>): Promise<void> {
     for await (const found of entries) {
       if (this.#isOver) return;

@@ -74,7 +74,7 @@ function findProduct(target: string, names: string[], imageType: ImageType): Pro
     const image = at(".md5").replace(/\.md5$/, "");
     return { format: "net", image, kernel: at(".kernel"), initrd: at(".initrd") };
   }
-  // Only the name ends in xz; the file is not compressed (shims/xz).
+  // Only the name ends in xz: the file is not compressed (shims/xz).
   if (kiwi === "tbz") return { format: "tar", image: at(".tar.xz") };
   // An installation medium is next to the disk that it contains.
   return isMedium ? { format: "iso", image: at(".iso") } : { format: "raw", image: at(".raw") };

@@ -58,7 +58,10 @@ export function startBuild(claim: BuildClaim, parts: BuildParts): RunningBuild {
   return { buildId: claim.buildId, stop: (reason) => work.stop(reason), done };
 }
 
-/** How long the agent tries to report a failure. A Worker that is unreachable notices it when the lease ends. */
+/**
+ * How long the agent tries to report a failure. If the Worker is unreachable, it notices the failure when the lease
+ * ends.
+ */
 const lastWordsMs = 90_000;
 const releaseMs = 3_000;
 
@@ -222,7 +225,7 @@ class BuildWork {
     more: Pick<BuildFinished, "builder" | "builderRoot" | "remark" | "prepared">,
   ): Promise<void> {
     const { api, cache } = this.#parts;
-    // Done before the Worker is notified, so that a testdrive which is claimed right afterwards needs no download.
+    // Cached before the Worker is notified, so that a testdrive which is claimed right afterwards needs no download.
     if (packed.bootable && !this.#claim.isRebuild) {
       const { path, format } = packed.bootable;
       const cached = await cache.put(this.#claim.buildId, packed.digests.sha256, path, format);

@@ -37,7 +37,7 @@ const usualLimits: Limits = { bootMs: 15 * 60_000, quietMs: 2_000 };
 const startTimeoutMs = 120_000;
 /** The limit for the screen's memory, firmware, and the state of devices. */
 const maxDeviceBytes = 64 * 1024 ** 2;
-/** Not the id of a session: those count from 1. */
+/** An id that no session has: those count from 1. */
 const testdriveId = 0;
 
 /**

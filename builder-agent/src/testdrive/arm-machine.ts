@@ -22,7 +22,7 @@ export async function makeArmFirmware(dir: SessionDir): Promise<string[]> {
  */
 const emulated = ["-accel", "tcg,tb-size=128", "-cpu", "cortex-a57"];
 
-/** This type of machine has neither a VGA card nor a keyboard, so both are added. */
+/** The devices of the machine. Its type has neither a VGA card nor a keyboard, so both are added. */
 export const armHardware = (accel: Accel) => ({
   board: ["-machine", "virt", ...(accel === "kvm" ? ["-accel", "kvm", "-cpu", "host"] : emulated)],
   screen: ["-device", "virtio-gpu-pci"],

@@ -5,7 +5,7 @@ import { guestAddress, isSendableCode, maxFrameBytes, type GuestRequest } from "
 import type { Endpoint } from "./qemu.ts";
 import { watch } from "../redial.ts";
 
-/** If more than this waits for a slow reader, the writer has to wait too. */
+/** If more bytes than this wait for a slow reader, the writer has to wait too. */
 const maxWaitingBytes = 1024 * 1024;
 
 interface Handshake {

@@ -76,8 +76,8 @@ export async function startQemu(machine: Machine, dir: SessionDir, start: QemuSt
   const child = spawn(program, args, {
     cwd: dir.path,
     env: environment(),
-    // Its own process group. Until bubblewrap has tied its child's life to its own, killing it alone would leave that
-    // child running.
+    // QEMU gets its own process group. Until bubblewrap has tied its child's life to its own, killing bubblewrap alone
+    // would leave the child running.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", saved?.descriptor ?? "ignore"],
   });

@@ -34,7 +34,7 @@ export function secureBootSentence({ firmware, tpm }: Pick<Machine, "firmware" |
 
 /** Linux's lines about Secure Boot, from its EFI stub and from its log. */
 export const linuxReport = /secure boot (?:is )?(enabled|disabled)\b/i;
-/** Longer than such a line. */
+/** The number of characters to keep, which is more than such a line has. */
 const keptCharacters = 200;
 
 /** Watches the console for the kernel's own report on Secure Boot, and forwards it once, as a sentence. */

@@ -33,7 +33,7 @@ async function open(way: string): Promise<void> {
   await once(server, "listening");
 }
 
-/** After the start of QEMU, nothing here needs root. */
+/** Drops root's rights, because nothing here needs them after the start of QEMU. */
 function become(id: number): void {
   process.setgroups?.([]);
   process.setgid?.(id);

@@ -46,7 +46,7 @@ export async function unpackDisk(archive: string, into: string, expected: Expect
 
 /** `tar -vv --numeric-owner`: type and mode, owner, size, date, time, name. */
 const memberLine = /^-[rwxsStT-]{9}\S? +\d+\/\d+ +\d+ +\S+ +\S+ (.+)$/;
-/** As packed by run/pack.ts: `NAME/NAME.raw`. */
+/** The name as packed by run/pack.ts: `NAME/NAME.raw`. */
 const memberName = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\/[A-Za-z0-9][A-Za-z0-9._+-]*$/;
 const diskFile = "disk";
 

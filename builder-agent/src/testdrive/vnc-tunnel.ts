@@ -5,7 +5,7 @@ import { CreditWindow } from "./credit-window.ts";
 import { watch } from "../redial.ts";
 
 export interface Viewer {
-  /** Its id, which also shows whether it gives credit. */
+  /** The viewer's id, which also shows whether it gives credit. */
   viewer: string;
   /** Returns a socket to the Worker before it is connected. */
   dial: () => WebSocket;

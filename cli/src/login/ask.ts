@@ -38,7 +38,10 @@ async function typedAnswer(question: string, output: NodeJS.WritableStream): Pro
 let input: Interface | undefined;
 let lines: AsyncIterator<string> | undefined;
 
-/** One reader for all questions. It reads ahead, so a second one would miss the answers that the first one has read. */
+/**
+ * Uses one reader for all questions. It reads ahead, so a second one would miss the answers that the first one has
+ * read.
+ */
 async function nextLine(): Promise<string | undefined> {
   input ??= createInterface({ input: process.stdin });
   lines ??= input[Symbol.asyncIterator]();

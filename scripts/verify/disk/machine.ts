@@ -24,7 +24,7 @@ export interface Home {
   printed: string;
 }
 
-/** How the name of such a file ends. */
+/** The end of the name of such a file. */
 export const printedEnding = ".console";
 
 export async function makeHome(folder: string, name: string): Promise<Home & AsyncDisposable> {

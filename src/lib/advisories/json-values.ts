@@ -29,7 +29,7 @@ export async function* jsonObjects(
 
 class Scan {
   readonly #depth: number;
-  /** One for each open container: the key that it is read under. */
+  /** Has an item for each open container, with the key that it is read under. */
   readonly #open: { isObject: boolean; key: string }[] = [];
   /** The last string outside of wanted values. Before a container, it is its key. */
   #string = "";

@@ -2,7 +2,7 @@
 export const vexStatuses = ["not_affected", "under_investigation"] as const;
 export type VexStatus = (typeof vexStatuses)[number];
 
-/** Why an image is not affected, as OpenVEX 0.2.0 lists it. */
+/** The reasons why an image is not affected, as OpenVEX 0.2.0 lists them. */
 export const vexJustifications = [
   "component_not_present",
   "vulnerable_code_not_present",

@@ -14,9 +14,9 @@ interface OwnerStatement {
 
 /** How a vulnerability concerns the packages of an image. */
 interface VexFinding {
-  /** Such as `CVE-2026-1234`. */
+  /** For example, `CVE-2026-1234`. */
   id: string;
-  /** Such as `DSA-6001-1`. */
+  /** For example, `DSA-6001-1`. */
   aliases: string[];
   state: "fixed" | "open" | "undetermined" | "unimportant";
   source: string;

@@ -111,7 +111,7 @@ export const check = fields({
     .asked("Time limit", { unit: "s", hint: "Seconds of the machine since its start. Default: 300" }),
 });
 
-/** One client writes `<user><user>clerk</user></user>`. */
+/** Also reads `<user><user>clerk</user></user>`, which one client writes. */
 function autostartUser(node: XmlNode, path: string): string | undefined {
   const [inner] = node.children;
   if (!inner || node.children.length > 1 || plainName(inner) !== "user") return unlessEmpty(line)(node, path);

@@ -95,7 +95,7 @@ export const HelloAnswer = z.object({
 });
 export type HelloAnswer = z.infer<typeof HelloAnswer>;
 
-/** How many builds and how many testdrives. */
+/** A number of builds, and a number of testdrives. */
 const Slots = z.object({ builds: z.int().nonnegative(), testdrives: z.int().nonnegative() });
 
 /**

@@ -23,7 +23,7 @@ const Owned = z.object({
   group: z.string().optional(),
 });
 
-/** One name in the root: a regular file, symbolic link, directory, character or block device, FIFO or socket. */
+/** One entry of the root: a regular file, symbolic link, directory, character or block device, FIFO or socket. */
 export const FileEntry = z.discriminatedUnion("type", [
   Owned.extend({
     type: z.literal("f"),
@@ -51,7 +51,7 @@ export type FileTable = z.infer<typeof FileTable>;
 export const blockBytes = 64 * 1024;
 /** The maximum size of a block: an entry has at most two paths, and JSON may need six bytes for each of their bytes. */
 export const maxBlockBytes = blockBytes + 16 * maxPathLength;
-/** Enough for a root with several million files. */
+/** This is enough for a root with several million files. */
 export const maxTableBytes = 8 * 1024 * 1024;
 /**
  * Size of the last gzip member. It stores 16 bytes uncompressed: the table's offset in decimal digits and a newline.

@@ -11,7 +11,7 @@ export function checkCommandsPart({ checks }: Pick<ImageFacts, "checks">): Part 
   return {
     files: {
       [program]: runner,
-      // For an init without units (boot.ts).
+      // This file is for an init without units (boot.ts).
       [`${program}.user`]: linesOf("root"),
       "root/image/kiln/units/kiln-checks.service": unit,
     },

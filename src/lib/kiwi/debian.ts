@@ -45,7 +45,9 @@ const installerFiles = {
   "root/etc/dracut.conf.d/20-kiln-installer.conf": linesOf(`install_items+=" ${installerConfiguration} "`),
 };
 
-/** At the very end: removes the records of this build, which would make every image a different one (decision 28). */
+/**
+ * Comes at the very end, and removes the records of this build, which would make each image different (decision 28).
+ */
 export const debianEndPart = ({ debian }: Pick<ImageFacts, "debian">): Part =>
   debian ? { commands: ["forget_debian_build"] } : {};
 

@@ -20,7 +20,7 @@ export const fileSystemOf = ({ imageType, settings: { fileSystem } }: OnDisk): F
 /** Whether the root has a file system other than the usual one. */
 export const hasOtherFileSystem = (image: OnDisk): boolean => fileSystemOf(image) !== usual;
 
-/** For KIWI's `<type>`. */
+/** Attributes for KIWI's `<type>`. */
 export function fileSystemAttributes(fileSystem: FileSystem): Record<string, string> {
   const { createOptions } = fileSystemFacts[fileSystem];
   return { filesystem: fileSystem, ...(createOptions !== undefined && { fscreateoptions: createOptions }) };
@@ -30,7 +30,7 @@ export function fileSystemAttributes(fileSystem: FileSystem): Record<string, str
 export const readFileSystem = (type: ImageType, attributes: ReadonlyMap<string, string>): FileSystem | undefined =>
   productOf(type).fileSystems.find((name) => name === attributes.get("filesystem"));
 
-/** For KIWI's `<type>`: KIWI makes the root a subvolume, too, and the default one. */
+/** An element for KIWI's `<type>`. KIWI also makes the root a subvolume, which is the default one. */
 export function subvolumesElement(fileSystem: FileSystem): object {
   const { subvolumes } = fileSystemFacts[fileSystem];
   const volumes = subvolumes?.map((path) => marked({ name: path.slice(1) }, {}));

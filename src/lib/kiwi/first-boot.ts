@@ -73,7 +73,10 @@ function configurationOf({ imageType, settings, users, network }: FirstBootFacts
   );
 }
 
-/** Otherwise cloud-init creates its default user for the keys. An existing one keeps its password and its rights. */
+/**
+ * Without this, cloud-init would create its default user for the keys. An existing one keeps its password and its
+ * rights.
+ */
 const administratorOf = (name: string): string[] => [
   "# The keys of a cloud are for the appliance's administrator.",
   "system_info:",

@@ -107,7 +107,7 @@ const installMedium = (facts: ElementFacts) =>
     },
   );
 
-/** Also the root of a container image. KIWI's own types for these copy the root once more. */
+/** This is also the root of a container image. KIWI's own types for these would copy the root once more. */
 const rootArchive = () => marked({ image: "tbz" }, {});
 
 const elements: Readonly<Record<Product, (facts: ElementFacts) => XmlMarked>> = {

@@ -16,7 +16,7 @@ export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<Image
   };
 }
 
-/** As in systemd's runlevel(8). Runlevel 4 has no separate meaning. */
+/** The targets as in systemd's runlevel(8). Runlevel 4 has no separate meaning. */
 const targets: Readonly<Record<number, string>> = {
   1: "rescue.target",
   2: "multi-user.target",

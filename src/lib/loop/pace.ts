@@ -72,8 +72,8 @@ function nextWork(): { since: number } | undefined {
   return undefined;
 }
 
-// Not `scheduler.wait`: tests and scripts in Node read packages too. Bound now, so that rests end under a test's false
-// clock.
+// Not `scheduler.wait`, because tests and scripts in Node read packages too. Bound now, so that rests also end when a
+// test replaces the clock.
 const setTimer = globalThis.setTimeout.bind(globalThis);
 const turnOfTheLoop = () => new Promise<void>((resolve) => setTimer(resolve, 1));
 

@@ -10,7 +10,7 @@ export interface AptAddress {
   /** The index's directory below the root, such as `dists/bookworm`; empty if flat. */
   directory: string;
   components: string[];
-  /** If empty, all packages. */
+  /** The names of the packages to read. If empty, all. */
   only: string[];
 }
 

@@ -14,11 +14,11 @@ export interface DebRequest {
   ownersKeys: readonly SigningKey[];
   /** Accept an index that has expired. */
   acceptsExpired: boolean;
-  /** If empty, `main`, or all components if there is no `main`. */
+  /** The components to read. If empty, `main`, or all of them if there is no `main`. */
   components: readonly string[];
-  /** If not empty, all other packages are ignored. */
+  /** The names of the packages to read. If empty, all. */
   only: readonly string[];
-  /** If empty, all architectures that images can have. */
+  /** The architectures to read. If empty, all that images can have. */
   arches: readonly Arch[];
 }
 

@@ -2,7 +2,7 @@ import { RepodataFault } from "./fault.ts";
 
 /** The part of a document before its records. */
 export interface Head {
-  /** As received; put before each slice. */
+  /** The bytes as received, which are put before each slice. */
   bytes: Uint8Array;
   /** The first position at which a record may begin. */
   contentAt: number;

@@ -82,7 +82,7 @@ export type Version = "v1" | "v2";
 /** A field of a document: its shape, the source of its value, and when it is present. */
 export interface Part {
   readonly shape: AnyShape;
-  /** Any number of such elements, without an element around them. */
+  /** Whether there may be any number of such elements, without an element around them. */
   readonly isRepeated: boolean;
   /** The property that the value is read into; undefined for the properties of the owner itself. */
   readonly key: string | undefined;
@@ -93,7 +93,7 @@ export interface Part {
   readonly isOptional: boolean;
   /** An empty text or list is omitted. */
   readonly skipsEmpty: boolean;
-  /** Only in this version of the API. */
+  /** The only version of the API that has it. */
   readonly only?: Version | undefined;
   /** XML does not show it. */
   readonly isJsonOnly: boolean;

@@ -100,7 +100,7 @@ const isRepeated = (field: XmlValue | readonly XmlValue[]): field is readonly Xm
 
 function written(attributes: Attributes): string {
   let out = "";
-  // Not Object.entries, as below.
+  // Not Object.entries, as above.
   for (const name in attributes) {
     const value = attributes[name];
     if (!(value instanceof JsonOnly)) out += ` ${name}="${escape(String(value)).replaceAll('"', "&quot;")}"`;

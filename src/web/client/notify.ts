@@ -24,7 +24,7 @@ function begin(place: HTMLElement, title: Element): void {
   }).observe(title, { childList: true, characterData: true, subtree: true });
 }
 
-/** How the title of a build's page begins when the build has ended (`build.tsx`). */
+/** Whether the title of a build's page begins like that of a build that has ended (`build.tsx`). */
 const isOver = (words: string): boolean => /^(Finished|Failed) · /.test(words);
 
 function showState(place: HTMLElement): void {

@@ -45,7 +45,7 @@ export async function swapFrom(url: URL, { ids, body, form, isQuiet = false }: S
   const own = new AbortController();
   running = own;
   try {
-    // Before the request: if it cannot be loaded, the browser submits the form, which must not be done twice.
+    // Loaded before the request: if this fails, the browser submits the form, which must not happen twice.
     await loadMorphing();
     const init = body ? { method: "POST", body } : {};
     // A refresh leaves a result to the form that waits for it, perhaps in another tab.
@@ -135,7 +135,7 @@ const isBeingFilled = (active: Element | null, form: HTMLFormElement | undefined
 const isKept = (attribute: string, element: Element): boolean =>
   attribute === "open" || (attribute === "checked" && element.hasAttribute("data-stays"));
 
-/** Also keeps the typed passwords, which no answer contains. Opens a part that has a fault. */
+/** Like `isKept`, and also keeps the typed passwords, which no answer contains. Opens a part that has a fault. */
 const isKeptIfRefused = (attribute: string, element: Element, change: "update" | "remove"): boolean =>
   (attribute === "value" && element.matches("[type=password]")) ||
   (isKept(attribute, element) && !(attribute === "open" && change === "update"));

@@ -1,6 +1,6 @@
 import type { TestdriveStatus } from "../pages/testdrive/status.ts";
 
-/** In state `lost`, it reconnects automatically. */
+/** The state of the screen's connection. In state `lost`, it reconnects automatically. */
 export type ConsoleState = "connecting" | "connected" | "lost" | "closed";
 
 /** The status text of the page, and its colour. */

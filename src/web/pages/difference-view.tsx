@@ -158,7 +158,7 @@ const shown = (name: string, value: string | undefined): string | undefined =>
 
 const classes = { "+": "ins", "-": "del" } as const;
 
-/** One file, line by line. */
+/** The difference of one file, line by line. */
 const Text = ({ text: { path, lines } }: { text: TextDifference }) => (
   <section class="panel stack-s">
     <h2 class="as-h3 mono breaks">{path}</h2>

@@ -32,7 +32,7 @@ function onces(): () => string {
   return () => `${(page ??= crypto.randomUUID())}-${count++}`;
 }
 
-/** For a button that sends its form to another address: the value is part of that address. */
+/** A value for a button that sends its form to another address, and so contains the value in that address. */
 export const useOnce = (): string => useContext(PageForms).nextOnce();
 
 export const useForm = (): FormState => useContext(ThisForm);

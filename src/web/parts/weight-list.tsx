@@ -3,7 +3,7 @@ import { size } from "./words.ts";
 
 export interface Weight {
   name: string;
-  /** In bytes. */
+  /** The size in bytes. */
   weight: number;
 }
 

@@ -14,7 +14,7 @@ export const mailPath = `${accountPath}/mail`;
 
 /** A secret that is shown only in this answer. */
 export interface ShownSecret {
-  /** For example “Laptop” is ready. */
+  /** For example, “Laptop” is ready. */
   title: string;
   secret: string;
   about: string;

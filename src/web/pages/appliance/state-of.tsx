@@ -10,7 +10,7 @@ interface StateWords {
   words: string;
 }
 
-/** One of: Building N %, Waiting, number N, Cannot be built, N warnings, Ready to build. */
+/** Returns one of: Building N %, Waiting, number N, Cannot be built, N warnings, Ready to build. */
 export function stateOf({ running: [build], ...issues }: StateFacts): StateWords {
   if (build?.state === "running") return { tone: "busy", words: `Building ${build.percent} %` };
   if (build) return { tone: undefined, icon: "clock", words: waitingWords(build) };

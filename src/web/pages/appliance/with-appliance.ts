@@ -21,8 +21,8 @@ const withFound = (find: typeof getAppliance) =>
     }),
   ] as const;
 
-/** For a page of an appliance that this person may read. For others, the page does not exist. */
+/** Guards a page of an appliance that this person may read. For others, the page does not exist. */
 export const withAppliance = withFound(getAppliance);
 
-/** For a page that changes the appliance, so it must be the person's own. */
+/** Guards a page that changes the appliance, so it must be the person's own. */
 export const withOwnAppliance = withFound(getOwnAppliance);

@@ -23,7 +23,7 @@ export const Hero = () => (
   </section>
 );
 
-/** For visitors who are interested in the API. */
+/** Shows visitors how to call the API from a shell. */
 export const FromAShell = ({ baseUrl }: { baseUrl: string }) => (
   <section class="stack section-head narrow" aria-labelledby="shell">
     <h2 id="shell">From a shell</h2>

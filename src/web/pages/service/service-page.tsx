@@ -10,7 +10,7 @@ import { withSession } from "../../session.ts";
 export const servicePath = "/service";
 export const accountsPath = "/service/accounts";
 
-/** For operators. Other accounts do not learn that the page exists. */
+/** Guards a page for operators. Other accounts do not learn that the page exists. */
 export const withOperator = [
   withSession,
   factory.createMiddleware(async (c, next) => (c.var.account.isOperator ? await next() : await notFoundPage(c))),

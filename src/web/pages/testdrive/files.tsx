@@ -177,7 +177,7 @@ function useChosen(): (file: ShownFile) => boolean {
 
 const toneOf: Record<ShownFile["change"], Tone> = { added: "good", changed: "warn", deleted: "bad" };
 
-/** Why a file cannot be chosen, in short. For a deletion its mark is reason enough. */
+/** The short reason why a file cannot be chosen. For a deletion, its mark is reason enough. */
 function whyNotKept({ change, type }: ShownFile): string {
   if (change === "deleted") return "";
   return type === "f" ? "unreadable" : type === "l" ? "link" : "special file";

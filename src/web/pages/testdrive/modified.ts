@@ -38,7 +38,7 @@ const maxKept = 200;
 const maxShown = 300;
 const whole = { paths: [], except: [] };
 
-/** How the session differs from its image. A message if that cannot be read. */
+/** Reads how the session differs from its image. Returns a message if that cannot be read. */
 export async function readModified(c: Context<WebEnv>, testdrive: OwnTestdrive): Promise<Modified | string> {
   try {
     await spend({ env: c.env, db: c.var.db }, testdrive.accountId, "modified_files");

@@ -19,7 +19,7 @@ const route = `${applianceRoute}/configuration/keys`;
 const Named = z.object({ name: z.string({ error: "Enter a name." }) });
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const Pasted = Named.extend({ key: z.string({ error: "Paste the key." }) });
-/** More than any valid key needs. The domain has the exact limit. */
+/** The limit of an upload, which is larger than any valid key. The domain has the exact limit. */
 const maxBytes = 1024 * 1024;
 const fieldOf = { invalid_name: "name", invalid_key: "key", key_already_exists: "key" } as const;
 

@@ -33,7 +33,7 @@ export interface EntryField extends FormField {
 export interface ListOf {
   title: string;
   about?: string;
-  /** For example "A new volume". */
+  /** For example, "A new volume". */
   titleOfNew: string;
   fields: readonly EntryField[];
   entriesOf: (configuration: Configuration) => readonly Entry[];

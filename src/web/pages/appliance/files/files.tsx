@@ -111,7 +111,7 @@ function upload(c: Context<WebEnv>): Promise<Response> {
     discard: (staged) => discardContent(target, staged),
     act: async (fields, { files, use }) => {
       const given = withoutGaps(fields);
-      // All are checked before the first is added.
+      // Checks all files before it adds the first one.
       const wanted = files.map((staged) => ({ staged, metadata: parseMetadata(given, staged.sentName) }));
       for (const { staged, metadata } of wanted)
         await use(staged, () => addFile(target, c.var.appliance.id, metadata, staged));

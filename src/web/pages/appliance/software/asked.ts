@@ -8,7 +8,7 @@ export const maxShown = 300;
 export const Query = z.object({
   q: z.string().max(255).default(""),
   all_fields: z.string().optional(),
-  /** How many hits. */
+  /** The number of hits to show. */
   most: z.coerce.number().int().min(1).max(maxShown).catch(firstShown),
   /** The name of a hit whose effect is shown. */
   look: z.string().optional(),
