@@ -56,7 +56,7 @@ async function verify(path: string): Promise<void> {
   });
 }
 
-/** Removes the folder, but keeps what the machines printed if one of them failed. */
+/** Removes the folder, except for the machines' output if one of them failed. */
 function leave(folder: string, failed: boolean): void {
   for (const name of readdirSync(folder))
     if (!failed || !name.endsWith(printedEnding)) rmSync(join(folder, name), { recursive: true, force: true });

@@ -175,7 +175,7 @@ class Work {
     await this.#snapshots.settled();
   }
 
-  /** The report that is sent on the socket, by which the Worker chooses the agent to wake. */
+  /** The report that is sent on the socket. The Worker uses it to choose the agent to wake. */
   async report(): Promise<AgentReport> {
     const host = await hostReport(this.#parts.config);
     return { ...host, free: { builds: this.#free("build"), testdrives: this.#free("testdrive") }, can: this.#can };

@@ -17,7 +17,7 @@ export interface CachedImage extends CacheLease {
   format: ImageFormat;
 }
 
-/** Unpacked disks and media of builds, from which testdrives start. */
+/** Unpacked disks and media of builds, which testdrives start from. */
 export interface ImageCache {
   /** Renames `file`, so it must be on the cache's disk. `sha256` is that of the downloadable file. */
   put(buildId: number, sha256: string, file: string, format: ImageFormat): Promise<CachedImage>;

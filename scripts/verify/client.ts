@@ -44,7 +44,7 @@ const caller =
 
 export type Client = ReturnType<typeof apiClient>;
 
-/** The API calls that a verification makes. They are the same as those of other clients. */
+/** The API calls of a verification, which are the same as those of other clients. */
 export function apiClient(ready: Ready, signal: AbortSignal) {
   const call = caller(ready, signal);
   return {

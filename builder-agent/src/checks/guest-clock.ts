@@ -40,7 +40,7 @@ export class GuestClock implements Disposable {
     this.#ms += Math.max(0, passed - waitedMs);
   }
 
-  /** The milliseconds since the last step for which the thread that waited longest has waited for a processor. */
+  /** How many milliseconds the longest-waiting thread has waited for a processor since the last step. */
   async #longestWait(): Promise<number> {
     const pid = await this.#pid().catch(() => undefined);
     const threads = pid === undefined ? [] : await readdir(`/proc/${pid}/task`).catch(() => []);

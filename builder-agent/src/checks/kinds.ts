@@ -3,7 +3,7 @@ import { endOf, failed, ifBooted, inTime, notRun, off, passed, type Guest, type 
 import { insideWays } from "./inside.ts";
 import { getPage, tryPort, type PageAddress, type PortState } from "./ports.ts";
 
-/** The kinds of checks for which the machine is restarted (restarts.ts). */
+/** The kinds of checks that restart the machine (restarts.ts). */
 export type RestartKind = Extract<CheckKind, "second_boot" | "power_cut">;
 
 /** How each other kind of check is done. */

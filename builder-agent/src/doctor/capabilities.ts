@@ -56,7 +56,7 @@ async function defaultTools(config: DoctorConfig): Promise<DefaultTools> {
   return { kiwi, report: [checkKiwiVersion(kiwi), ...tools, ...[others].flat()] };
 }
 
-/** Without the configured root, because this guest is made of the host's packages. */
+/** Omits the configured root, because this guest is made from the host's packages. */
 const hostGuest = ({ accel, stateDir }: DoctorConfig) => ({ accel, stateDir });
 
 function rootTools(name: string, roots: readonly CheckedRoot[]): DefaultTools {

@@ -20,7 +20,7 @@ export interface Tool {
 
 export type Distribution = "debian" | "suse" | "fedora";
 
-/** The command to which package names are added. */
+/** The command that installs packages. Their names follow it. */
 export const installers: Record<Distribution, string> = {
   debian: "apt-get install -y --no-install-recommends",
   suse: "zypper install -y",

@@ -5,7 +5,7 @@ import type { ImageType } from "../contract.ts";
 import { BuildFailure } from "../run/failure.ts";
 import { sentenceOf } from "../log.ts";
 
-/** The bytes by which a file is recognised as a valid part of an image. */
+/** The bytes that identify a file as a valid part of an image. */
 interface Mark {
   position: number;
   /** The accepted bytes, as hex. */

@@ -78,7 +78,7 @@ async function openLog(read: Log["read"]): Promise<Log> {
 /** Reads the log up to the first incomplete transaction. */
 async function committed(log: Log): Promise<Map<number, Copy>> {
   const found: { block: number; sequence: number; copy: Copy }[] = [];
-  /** For each block, the last transaction up to which its copies are invalid. */
+  /** For each block, the last transaction whose copy of it is invalid. Earlier copies are invalid, too. */
   const revoked = new Map<number, number>();
   let { sequence } = log;
   let open: { writes: [number, Copy][]; revokes: number[] } = { writes: [], revokes: [] };

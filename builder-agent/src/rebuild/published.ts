@@ -23,7 +23,7 @@ export async function fetchKeys(service: string, signal: AbortSignal): Promise<P
   }
 }
 
-/** The address at which the service has the sources of an image. */
+/** The URL of an image's sources at the service. */
 export const buildUrlOf = (service: string, { buildId }: Pick<Claimed, "buildId">): string =>
   `${service}/published/${buildId}`;
 

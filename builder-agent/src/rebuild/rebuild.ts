@@ -23,7 +23,7 @@ export interface Rebuild {
   claimed: Claimed;
   input: FrozenInput;
   config: Config;
-  /** The address at which the service has the sources of the image. */
+  /** The URL of the sources of the image at the service. */
   buildUrl: string;
   /** The file of the builder root, if the provenance names one. */
   rootFile: string | undefined;

@@ -51,7 +51,7 @@ export interface ImageBuild extends Pick<PackageFetch, "onStoredCopy" | "advice"
 /** KIWI's image, and the tree that it was made from. */
 export type BuiltImage = KiwiResult & {
   root: RootTree;
-  /** The virtual machine for which the image is described. */
+  /** The virtual machine that the image is described for. */
   machine: Machine;
   sourceDate?: number | undefined;
   /**

@@ -65,7 +65,8 @@ const hostDrive = {
 };
 
 /**
- * The disk is on IDE, for which every kernel has a driver. Hardware version 9 is that of VMware's products since 2012.
+ * The disk is on IDE, because every kernel has a driver for that. Hardware version 9 is that of VMware's products since
+ * 2012.
  */
 const vmx = (name: string, { memoryMb, hasCdrom, arch }: Machine) => ({
   ".encoding": "UTF-8",

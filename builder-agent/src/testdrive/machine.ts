@@ -22,7 +22,7 @@ export interface Machine {
   /** Whether it runs in a sandbox (session-sandbox.ts). */
   enclosed: boolean;
   hasNetwork: boolean;
-  /** Whether it has the port by which checks run commands in it. */
+  /** Whether it has the port for commands of checks. */
   hasCommands?: boolean | undefined;
   /** The guest's ports that can be reached, if it has a network. Default: 80. */
   ports?: readonly number[] | undefined;
@@ -61,7 +61,7 @@ export function machineArguments(machine: Machine): string[] {
   ].flat();
 }
 
-/** The socket of the port by which checks run commands. A name relative to the session's directory. */
+/** The socket of the port for commands of checks. A name relative to the session's directory. */
 export const commandsSocket = "commands.sock";
 
 /** The last device, so that the others have the same places as in a testdrive. */

@@ -69,7 +69,7 @@ const partOf = (target: string, nth: number): string => `${target}.${nth}.part`;
 
 interface Applying {
   target: string;
-  /** The path to which each delta is downloaded. */
+  /** The path where each delta is stored. */
   packed: string;
   report: ProgressReporter;
 }

@@ -2,7 +2,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { Complaint } from "../complaint.ts";
 
-/** The exit code with which shells report SIGINT. */
+/** The exit code that shells use for SIGINT. */
 const interrupted = 130;
 
 /** Asks on the terminal. Without a terminal, reads a line of the input as the answer. */

@@ -14,15 +14,15 @@ export interface CheckedLog {
 }
 
 /**
- * Compares the log of a service with the checkpoint that this machine has kept, and with others. Fails if the log has
- * lost or changed an entry since. Keeps its checkpoint for the next time.
+ * Compares the log of a service with the checkpoint that this machine has saved, and with others. Fails if the log has
+ * lost or changed an entry since. Saves its checkpoint for the next time.
  */
 export async function checkLog(
   url: string,
   keys: readonly PinnedKey[],
   others: readonly string[] = [],
 ): Promise<CheckedLog> {
-  // Read before the log is: another process may keep a newer one in the meantime.
+  // Read before the log is, because another process may save a newer one in the meantime.
   const kept = keptCheckpoint(url);
   const note = new TextDecoder().decode(await fetched(url, "checkpoint"));
   const now = signedCheckpoint(note, keys);

@@ -6,11 +6,11 @@ import { storedFiles, storeFile } from "../login/login.ts";
 const suffix = ".checkpoint";
 const nameFor = (url: string): string => encodeURIComponent(url) + suffix;
 
-/** The newest checkpoint that this machine has seen of each service's log. */
+/** The newest checkpoint that this machine has saved of each service's log. */
 export const keptCheckpoints = (): Checkpoint[] =>
   storedFiles(suffix).flatMap((file) => readCheckpoint(readIfThere(file)?.toString("utf8") ?? "") ?? []);
 
-/** The checkpoint that was kept for the service at this address. Its signature was verified then. */
+/** The saved checkpoint of the service at this address. Its signature was verified when it was saved. */
 export function keptCheckpoint(url: string): Checkpoint | undefined {
   const [file] = storedFiles(nameFor(url));
   if (file === undefined) return undefined;

@@ -89,7 +89,7 @@ export async function progressOf(header: string): Promise<Progress> {
   };
 }
 
-/** The key with which a root is encrypted, as cryptsetup shows it to anyone who has the passphrase. */
+/** The key that encrypts a root, as cryptsetup shows it to anyone who has the passphrase. */
 export async function volumeKeyOf(disk: string, passphrase: string, folder: string): Promise<Buffer> {
   const own = mkdtempSync(join(folder, "key-"));
   const [header, given, key] = ["header", "passphrase", "key"].map((name) => join(own, name)) as [

@@ -20,7 +20,7 @@ const headerBytes = 4096;
 /** The offsets of a PE header's fields, for 64 bits. */
 const field = { programHeader: 60, sections: 6, optionalSize: 20, optional: 24, signatureSize: 172 };
 const section = { bytes: 40, rawPointer: 20, name: 8 };
-/** The position at which a Linux kernel has the name of its own header. */
+/** The position of the name of a Linux kernel's own header. */
 const linuxName = { text: "HdrS", at: 0x202 };
 
 /** A signed program for UEFI in a raw disk or a medium. */

@@ -16,7 +16,7 @@ interface InheritedProps {
 }
 
 /**
- * The inherited passwords and SSH keys with which others could log in to a clone, and a button that replaces them all.
+ * The inherited passwords and SSH keys that would let others log in to a clone, and a button that replaces them all.
  */
 export const Inherited = ({ applianceId, access, ownKeys }: InheritedProps) => {
   const action = applianceAt(applianceId, "access");

@@ -11,7 +11,7 @@ import type { Since } from "./overview-since.tsx";
 export interface Overview {
   look: Look;
   isOwn: boolean;
-  /** The credentials with which others could log in to a clone of another account's appliance. */
+  /** The credentials that would let others log in to a clone of another account's appliance. */
   inherited: InheritedAccess;
   /** How many SSH keys the account has stored, if they are needed. */
   ownKeys: number;

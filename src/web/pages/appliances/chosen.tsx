@@ -3,7 +3,7 @@ import { Form } from "../../parts/form.tsx";
 import { addressOf, type Asked } from "./asked.ts";
 
 export const chosenPath = "/appliances/chosen";
-/** The form to which the check boxes and buttons of all rows belong, because forms cannot be nested. */
+/** The form that the check boxes and buttons of all rows belong to, because forms cannot be nested. */
 export const chosenForm = "chosen";
 
 /** The actions for several appliances. */

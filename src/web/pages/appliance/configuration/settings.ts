@@ -37,7 +37,7 @@ function textOf({ shape, isRepeated }: Part, value: unknown): string {
 /** All settings that are one form field each. The lists have their own forms. */
 const settings = settingsIn(configuration.shape);
 
-/** The settings that a form offers for a base system, with the choices for which that has packages. */
+/** The settings that a form offers for a base system, with only those choices whose packages the base system has. */
 export const settingsFor = (settings: readonly Setting[], base: Partial<BaseSystemFacts> | undefined): Setting[] =>
   settings.flatMap((setting): Setting[] => {
     const { ofBase, options } = setting;

@@ -18,7 +18,7 @@ export interface ShownSoftware {
   /** The repositories that the appliance does not use yet. */
   usable: readonly Repository[];
   search: Search;
-  /** The heading that gets the focus, if the form that the person used may be gone. */
+  /** The heading that gets the focus, because the form that the person used may no longer exist. */
   at: string | undefined;
 }
 
