@@ -63,5 +63,5 @@ const notInstalled = () =>
   new Complaint(
     "refused",
     "Only the builder agent can build an image, and it is not installed here.",
-    "Install its package, kiln-agent; or leave out .intoto.jsonl to have the service build it again.",
+    "Install its package, kiln-agent; or omit .intoto.jsonl to have the service build it again.",
   );

@@ -217,7 +217,7 @@ describe("kiln plan", () => {
       planned({ software: { ...effect, state: "unsolvable", problems } }),
     );
     const { stdout } = await machine.kiln(["plan", "kiosk.yaml"], { env });
-    expect(stdout).toContain("error: nothing provides libgreet.\n  take hello out of packages\n");
+    expect(stdout).toContain("error: nothing provides libgreet.\n  remove hello from packages\n");
   });
 
   it("prints what a program needs to apply just that", async () => {

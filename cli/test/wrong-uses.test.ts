@@ -68,7 +68,7 @@ const uses: [string, number, string, string][] = [
   ["show Nope", 9, "There is no appliance called Nope.", "`kiln list` shows your appliances."],
   ["show Twin", 1, "There is more than one appliance called Twin.", "Use its id: 1001, 1002."],
   ["config set First", 64, "missing required argument 'setting_value'", "`kiln config set --help`"],
-  ["config set First hostname", 64, "hostname sets nothing.", "Write it as network.hostname=kiosk."],
+  ["config set First hostname", 64, "hostname is not a setting and its value.", "Write it as network.hostname=kiosk."],
   ["config set First users=[", 64, "The value of users is not JSON.", "begins with { or ["],
   ["config set First eulas=@nothere", 64, "nothere cannot be read.", "must name a file"],
   ["build First --type", 64, "option '--type <types>' argument missing", "`kiln build --help`"],

@@ -15,7 +15,7 @@ export const builds = [
     summary: "Build images of an appliance",
     details:
       "Several types are built from one version: the first one must finish before the others begin, so the command waits " +
-      "for it. With --follow it waits for all, and its exit code says how they ended; of a failed build it shows the " +
+      "for it. With --follow it waits for all, and its exit code shows how they ended; of a failed build it shows the " +
       "errors of the log.",
     options: {
       type: value("types", "what to build; the default is the appliance's type"),
@@ -68,7 +68,7 @@ export const builds = [
     },
   }),
   command("wait <build>", {
-    summary: "Wait until a build has ended; the exit code says how",
+    summary: "Wait until a build has ended; the exit code shows how",
     examples: ["kiln build First --json && kiln wait 12 && kiln download 12"],
     act: async (kiln, { build }) => {
       const id = { build_id: await buildId(kiln.client, build) };
@@ -92,7 +92,7 @@ export const builds = [
   command("logs <build>", {
     tool: "reads",
     summary: "Print the log of a build",
-    options: { follow: flag("continue until the build has ended; the exit code says how", "f") },
+    options: { follow: flag("continue until the build has ended; the exit code shows how", "f") },
     act: async (kiln, { build, follow: isFollowed }) => {
       const id = { build_id: await buildId(kiln.client, build) };
       if (!isFollowed) {

@@ -40,7 +40,7 @@ export const channels = [
     act: async ({ client, show }, { appliance, channel }) => {
       const id = await applianceId(client, appliance);
       const answer = await client.call("removeChannel", { appliance_id: id, channel });
-      show(answer, () => `The channel ${channel} is gone.`);
+      show(answer, () => `The channel ${channel} was removed.`);
     },
   }),
 ];

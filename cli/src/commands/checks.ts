@@ -10,7 +10,7 @@ type Run = Awaited<ReturnType<typeof lastRun>>;
 export const checks = [
   command("check <build>", {
     tool: "writes",
-    summary: "Boot an image, and check what its appliance demands; the exit code says whether it passed",
+    summary: "Boot an image and run its appliance's checks; the exit code shows whether they passed",
     details:
       "The checks are in the configuration of the appliance. They run after each build, too: --last shows the last run. " +
       "OUTCOME not_run means that nothing is known.",

@@ -92,7 +92,7 @@ interface Setting {
 function settingOf(given: string): Setting {
   const [, name, text] = /^([a-z_]+(?:\.[a-z_]+)*)=(.*)$/s.exec(given) ?? [];
   if (name === undefined || text === undefined)
-    throw new Complaint("misused", `${given} sets nothing.`, "Write it as network.hostname=kiosk.");
+    throw new Complaint("misused", `${given} is not a setting and its value.`, "Write it as network.hostname=kiosk.");
   if (text.includes(mask))
     throw new Complaint(
       "misused",

@@ -172,7 +172,7 @@ const downloadedText = (paint: Painter, { file, made, verified, use }: Downloade
   ].join("\n\n");
 
 const madeText = ({ from, downloaded_bytes: bytes }: NonNullable<Downloaded["made"]>): string =>
-  `The disk was made from ${from} and ${bytes} downloaded bytes. It is unpacked: leave out the commands with \`tar\`.`;
+  `The disk was made from ${from} and ${bytes} downloaded bytes. It is unpacked: omit the commands with \`tar\`.`;
 
 const wayText = ({ title, note, lines }: NonNullable<Downloaded["use"]>["ways"][number]): string =>
   [

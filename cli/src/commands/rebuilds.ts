@@ -11,7 +11,7 @@ type Rebuild = Awaited<ReturnType<typeof lastRebuild>>;
 export const rebuilds = [
   command("rebuild <build>", {
     tool: "writes",
-    summary: "Build the input of an image again, and compare the bytes; the exit code says whether they are the same",
+    summary: "Build the input of an image again, and compare the bytes; the exit code shows whether they are the same",
     details:
       "Another builder than the first one does it, if there is one. It waits behind builds that people wait for. The new " +
       "image is not stored. If it differs, the files that differ are listed. --last shows the last rebuild. " +

@@ -21,7 +21,7 @@ export const vex = [
     summary: "State that an advisory does not affect images of an appliance, or that you examine it",
     details:
       `With --because, the images are not affected, for one of OpenVEX's reasons: ${reasons.join(", ")}. Without it, you ` +
-      "examine the advisory. An announcement, such as DSA-6001-1, stands for each advisory that it fixes. The signed VEX document of each image has the statement.",
+      "examine the advisory. An announcement, such as DSA-6001-1, applies to each advisory that it fixes. The signed VEX document of each image has the statement.",
     options: {
       because: value("reason", "why the images are not affected"),
       text: value("text", "an explanation for readers"),

@@ -51,7 +51,7 @@ function currentAddress(given: string | undefined): string {
 export function forgetLogin(given: string | undefined): string {
   const url = currentAddress(given);
   if (!storedLogin(url))
-    throw new Complaint("notFound", `You are not signed in to ${url}.`, "`kiln whoami` says to which.");
+    throw new Complaint("notFound", `You are not signed in to ${url}.`, "`kiln whoami` shows where you are signed in.");
   rmSync(fileOf(url));
   if (readIfThere(currentFile())?.toString().trim() === url) rmSync(currentFile());
   return url;

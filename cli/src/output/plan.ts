@@ -42,7 +42,7 @@ function editsOf(changes: Plan["changes"], change: Change): string | undefined {
     const removed = items.flatMap(({ item = [], to }) => (to === undefined ? item : []));
     return [
       ...[...without(added, change[add]), ...without(change[remove], removed)].map(
-        (one) => `take ${one} out of ${list}`,
+        (one) => `remove ${one} from ${list}`,
       ),
       ...[...without(removed, change[remove]), ...without(change[add], added)].map((one) => `add ${one} to ${list}`),
     ];

@@ -30,7 +30,7 @@ export const DifferenceView = ({ compared }: { compared: Compared }) => {
       {packages.length + settings.length + changes.length === 0 && files.state === "compared" && (
         <p class="quiet">No package, no setting and no file differs.</p>
       )}
-      {files.state === "gone" && <p class="quiet">The files of one of the images are gone.</p>}
+      {files.state === "gone" && <p class="quiet">The files of one of the images are no longer stored.</p>}
     </>
   );
 };

@@ -118,7 +118,7 @@ const Upload = ({ applianceId }: { applianceId: number }) => (
         name="file"
         label="Files"
         type="file"
-        hint={`Or drop them here, at most ${maxFiles} at once.`}
+        hint={`Or drop them here, at most ${maxFiles} at a time.`}
         also={{ multiple: true }}
         required
       />

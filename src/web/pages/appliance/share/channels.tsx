@@ -49,7 +49,7 @@ async function remove(c: Context<WebEnv>, { name }: Wanted): Promise<string> {
   const { appliance } = c.var;
   const detail = { appliance_id: appliance.id, channel: name };
   await removeChannel(auditedPage(c, { event: "channel.removed", detail }), appliance, name);
-  return `The channel ${name} is gone.`;
+  return `The channel ${name} was removed.`;
 }
 
 interface ChannelsProps {

@@ -114,7 +114,7 @@ async function changing(c: Context<WebEnv>, change: () => Promise<string>): Prom
   const text = await change();
   const wanted = await loadSoftware(db, appliance);
   const effect = await runToCompletion(c, effectBetween(services, { software, wanted }, c.req.raw.signal));
-  const why = "the top of the page says why.";
+  const why = "the top of the page explains why.";
   if (effect.state !== "solved")
     return { text: `${text} The appliance cannot be built like this: ${why}`, isWarning: true };
   const { before, after, added, removed } = effect;

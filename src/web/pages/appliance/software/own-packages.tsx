@@ -74,7 +74,7 @@ export const OwnPackages = ({ seen: { appliance, uploads } }: { seen: ShownSoftw
           name="file"
           label="Upload packages, or a tarball of packages"
           type="file"
-          hint={`RPMs, or .deb files where the base is Debian. Drop them here, at most ${maxFiles} at once.`}
+          hint={`RPMs, or .deb files where the base is Debian. Drop them here, at most ${maxFiles} at a time.`}
           also={{ multiple: true, accept: ".rpm,.deb,.tar,.tgz,.gz,.xz,.zst,.bz2" }}
         />
         <div class="row">
