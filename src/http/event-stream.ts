@@ -37,8 +37,8 @@ async function waits(ms: number): Promise<"due"> {
 const askEveryMs = 15_000;
 
 /**
- * The values of a source, until its client may no longer read them. The request itself was allowed, so the first check
- * comes later. A silent source ends as soon as any other.
+ * Yields the values of a source until its client may no longer read them. The request itself was allowed, so the first
+ * check comes later. The stream also ends on time if the source yields nothing.
  */
 export async function* whileAllowed<T>(
   source: AsyncGenerator<T>,

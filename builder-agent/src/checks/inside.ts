@@ -47,7 +47,7 @@ async function lookAtCommand(check: Check, guest: Guest): Promise<Seen> {
 
 const never = new Promise<never>(() => {});
 
-/** What is wrong with the end of the command, as a sentence. Empty if nothing is. */
+/** Why the result of a command is not the expected one, as a sentence. Empty if it is. */
 function faultOf({ exit: wanted, text }: Check, { exit, output }: CommandEnd): string {
   const wrote = output.trim() === "" ? "It wrote nothing." : `It wrote “${output.trim().slice(0, 300)}”.`;
   if (exit !== wanted) return `The command ended with exit code ${exit}. ${wrote}`;

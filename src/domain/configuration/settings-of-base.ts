@@ -29,7 +29,7 @@ interface Rule {
   plain: string;
   /** The beginning of a sentence about the setting. */
   subject: string;
-  /** What the packages are for, as a noun. By default, the chosen value. */
+  /** The purpose of the packages, as a noun. By default, the chosen value. */
   purpose?: string;
   isIn: (image: ImageSettings) => boolean;
   /** Why images of some types lack the setting even if it is chosen. */

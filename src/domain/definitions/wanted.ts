@@ -26,7 +26,7 @@ export interface Reading {
   account: Account;
   appliance: Pick<Appliance, "baseSystem" | "arch">;
   baseUrl: string;
-  /** What to do if the service lacks the content of a file. A plan does not need the content. */
+  /** How to treat a file whose content the service lacks. A plan does not need the content. */
   missingContent: "refuse" | "assume";
 }
 
