@@ -17,6 +17,7 @@ ln -s "$TINY/macros" "$room/.rpmmacros"
 defines=(
   --define "tiny $TINY"
   --define "debian $WORK/debian/$debian"
+  --define "host_busybox $WORK/busybox/bin/busybox"
   --define "_topdir $room"
   --define "_tmppath $room/tmp"
   --define "_dbpath $room/rpmdb"
