@@ -26,7 +26,7 @@ export const purposes = [
 ] as const;
 /** The purposes that only images for arm64 need, which are optional. */
 export const purposesOfArm64 = ["arm64 builds", "arm64 testdrives"] as const;
-export type Purpose = (typeof purposes | typeof purposesOfArm64)[number];
+export type Purpose = (typeof purposes | typeof purposesOfArm64)[number] | "32-bit programs";
 
 const HostPackage: z.ZodType<Tool> = z.object({
   tool: z.string(),

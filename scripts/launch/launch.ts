@@ -13,6 +13,7 @@ import { type Debian, debianFor, offerDebian } from "./debian.ts";
 import { checkGuestOrigin } from "./guest-origin.ts";
 import { canBuild, preparePackages, prepareSample } from "./host.ts";
 import { agentStateOf, chooseIsolation, lookAhead } from "./isolation.ts";
+import { enable32BitPrograms } from "./programs-32-bit.ts";
 import { childMark, endLeftovers } from "./leftovers.ts";
 import type { LaunchOptions } from "./options.ts";
 import { checkPort } from "./port.ts";
@@ -52,6 +53,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const isAble = canBuild(lacking);
   const willBuild = options.withAgent && isAble;
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
+  if (willBuild && isolation === "none") await enable32BitPrograms(agentStateOf(options.state), signal);
   const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [], catalogueProxy: debian?.proxy };
   const builder = startBuilder({ options, canBuild: isAble, secrets, url, ...hosts, isolation, testdriveSlots }, stops);
   await loadContents(admin, options.state, sample);

@@ -13,8 +13,11 @@ export async function check32BitPrograms(stateDir: string): Promise<Check> {
   const file = join(dir.path, "program");
   await writeFile(file, smallestProgram(), { mode: 0o700 });
   if (await succeeds("setarch", ["i686", file], AbortSignal.timeout(answerLimitMs))) return fine(name, "run");
-  return missing(name, "this kernel does not run them", ["i586"], "use a kernel with CONFIG_IA32_EMULATION");
+  return missing(name, "this kernel does not run them", ["i586"], fixOf32Bit);
 }
+
+const fixOf32Bit =
+  "start the kernel with ia32_emulation=on, or let it start them in QEMU: docs/operations/agents.md, 32-bit programs";
 
 /** A build for another processor emulates the image's own programs: the kernel starts them through an interpreter. */
 export async function checkArmPrograms(stateDir: string): Promise<Check> {

@@ -65,6 +65,7 @@ describe("packages.json", () => {
       "btrfs disks",
       "guests",
       "testdrives",
+      "32-bit programs",
       "arm64 builds",
       "arm64 testdrives",
       "sandbox of testdrives",
