@@ -48,6 +48,10 @@ const good = [
   { kind: "port_open", port: 80 },
   { kind: "port_closed", port: 23 },
   { kind: "console_lacks", text: "Kernel panic" },
+  { kind: "command", command: "id -un; cat /etc/*release", text: "root" },
+  { kind: "command", command: "exit 3", exit: 3 },
+  { kind: "memory", megabytes: 200 },
+  { kind: "disk", path: "/var", megabytes: 900 },
 ];
 /** The machine is restarted only if the rest has passed. */
 const restarts = [{ kind: "second_boot" }, { kind: "power_cut" }];
@@ -56,6 +60,8 @@ it("names what an image does not do, and lets it be published when that is fixed
   const wrong = [
     { kind: "port_open", port: 22, seconds: 1 },
     { kind: "console_text", text: "never comes", seconds: 1 },
+    { kind: "command", command: "echo not yet; exit 4", seconds: 8 },
+    { kind: "disk", megabytes: 1 },
   ];
   await configure({ checks: [...good, ...wrong], settings: { publish_when: "checked" } });
   const buildId = (await tux.call("POST", "/running_builds", { appliance_id: applianceId, image_type: "oem" })).build
@@ -64,8 +70,13 @@ it("names what an image does not do, and lets it be published when that is fixed
 
   const failed = await check("--last");
   expect(failed.code, failed.stdout + failed.stderr).toBe(3);
-  expect(failed.stdout.match(/^(passed|failed|not_run)/gm)).toEqual([...good.map(() => "passed"), "failed", "failed"]);
+  expect(failed.stdout.match(/^(passed|failed|not_run)/gm)).toEqual([
+    ...good.map(() => "passed"),
+    ...wrong.map(() => "failed"),
+  ]);
   expect(failed.stdout).toMatch(/Port 22 accepts connections within 1 s\.\n {2}The machine/);
+  expect(failed.stdout).toContain("The command ended with exit code 4. It wrote “not yet”.");
+  expect(failed.stdout).toMatch(/\n {2}\d+ MB are used\./);
   expect(failed.stdout).toMatch(/Login after \d+ s\./);
   expect(await (await publish()).text()).toContain("a check failed: Port 22 accepts connections within 1 s.");
 

@@ -10,6 +10,13 @@ export interface CommandEnd {
 const answer = /^(\d+) (\d{1,3}) ([A-Za-z0-9+/=]*)$/;
 /** A line that is longer than any answer is invalid. */
 const longestLine = 8 * 1024;
+/** A machine that restarts itself starts the program again. */
+const maxStarts = 5;
+
+interface Waiting {
+  line: string;
+  settle: (end: CommandEnd) => void;
+}
 
 /**
  * Runs commands in a machine through the program that its image has for checks (src/lib/kiwi/check-commands.ts). If a
@@ -17,9 +24,9 @@ const longestLine = 8 * 1024;
  */
 export class GuestCommands implements Disposable {
   readonly #socket: Socket;
-  readonly #waiting = new Map<number, (end: CommandEnd) => void>();
+  readonly #waiting = new Map<number, Waiting>();
   #number = 0;
-  #isReady = false;
+  #starts = 0;
   #begun = "";
 
   /** @param path QEMU's socket, which must exist */
@@ -31,14 +38,15 @@ export class GuestCommands implements Disposable {
 
   /** Whether the program has started. */
   get isReady(): boolean {
-    return this.#isReady;
+    return this.#starts > 0;
   }
 
-  /** Never settles if the machine gives no answer. */
+  /** Never settles if the machine gives no answer. If the machine restarts first, it runs the command again. */
   run(command: string): Promise<CommandEnd> {
     const number = (this.#number += 1);
-    this.#socket.write(`${number} ${Buffer.from(command).toString("base64")}\n`);
-    return new Promise((resolve) => void this.#waiting.set(number, resolve));
+    const line = `${number} ${Buffer.from(command).toString("base64")}\n`;
+    this.#socket.write(line);
+    return new Promise((settle) => void this.#waiting.set(number, { line, settle }));
   }
 
   [Symbol.dispose](): void {
@@ -53,9 +61,16 @@ export class GuestCommands implements Disposable {
 
   /** Everything that a machine may write is limited by the number of commands. */
   #isHeard(line: string): boolean {
-    if (line === "ready" && !this.#isReady) return (this.#isReady = true);
+    if (line === "ready") return this.#takeStart();
     const [, number, exit, output = ""] = answer.exec(line) ?? [];
-    this.#waiting.get(Number(number))?.({ exit: Number(exit), output: Buffer.from(output, "base64").toString() });
+    const waiting = this.#waiting.get(Number(number));
+    waiting?.settle({ exit: Number(exit), output: Buffer.from(output, "base64").toString() });
     return this.#waiting.delete(Number(number));
+  }
+
+  #takeStart(): boolean {
+    this.#starts += 1;
+    if (this.#starts > 1) for (const { line } of this.#waiting.values()) this.#socket.write(line);
+    return this.#starts <= maxStarts;
   }
 }

@@ -41,7 +41,20 @@ it("knows commands by their numbers, whatever order they end in", async () => {
   expect(String(line)).toContain(`1 ${Buffer.from("echo 'ä'").toString("base64")}\n`);
 });
 
-it.each(["nonsense\n", "7 0 \n", "ready\nready\n", "x".repeat(10_000)])(
+it("gives a machine that has restarted the commands that it has not answered", async () => {
+  await using place = await connected();
+  const { commands, guest } = place;
+  const end = commands.run("reboot");
+  await once(guest, "data");
+  const again = once(guest, "data");
+  guest.write("ready\nready\n");
+
+  expect(String(await again)).toBe(`1 ${Buffer.from("reboot").toString("base64")}\n`);
+  guest.write("1 0 \n");
+  expect(await end).toEqual({ exit: 0, output: "" });
+});
+
+it.each(["nonsense\n", "7 0 \n", "ready\n".repeat(6), "x".repeat(10_000)])(
   "no longer hears a machine that writes %.10j",
   async (text) => {
     await using place = await connected();

@@ -25,11 +25,21 @@ const runner = String.raw`#!/bin/sh
 # Runs the commands that Kiln checks, and answers each with its exit code and the beginning of its output. The port is there
 # only while a builder agent of Kiln checks this machine.
 modprobe virtio_console 2> /dev/null
-port=
-for name in /sys/class/virtio-ports/*/name; do
-  [ "$(cat "$name" 2> /dev/null)" != ${checksPort} ] || port=/dev/$(basename "$(dirname "$name")")
+
+find_port() {
+  for name in /sys/class/virtio-ports/*/name; do
+    [ "$(cat "$name" 2> /dev/null)" != ${checksPort} ] || port=/dev/$(basename "$(dirname "$name")")
+  done
+  [ -c "$port" ]
+}
+
+# The driver learns the names of its ports from the hypervisor, some time after it is loaded.
+left=30
+until find_port; do
+  left=$((left - 1))
+  [ $left -gt 0 ] || exit 0
+  sleep 1
 done
-[ -c "$port" ] || exit 0
 exec 3<> "$port"
 
 # run NUMBER COMMAND: one line is one write, so that answers to commands at the same time are not mixed
