@@ -36,7 +36,7 @@ describe("a disk with another file system than ext4", () => {
     const { status } = await readXml(await tux.get(`/appliances/${id}/status`));
     expect([status.issues.issue].flat()).toContainEqual({
       type: "error",
-      text: "A root of xfs needs 300 MB, but a disk of 100 MB has only 99 MB for it.",
+      text: "A root with xfs needs 300 MB, but a disk of 100 MB has only 99 MB for it.",
     });
     await expectError(await tux.post("/running_builds", { appliance_id: id }), 400, "configuration_error");
     const other = await tux.post("/running_builds", { appliance_id: id, image_type: "net" });

@@ -50,7 +50,7 @@ describe("a disk with partitions", () => {
     const swap = { swapIn: "partition", swapSizeMb: 10 } as const;
     expect(textsOf(divided(three))).toEqual([]);
     expect(textsOf(divided(three, swap))).toEqual([
-      "error: A disk that boots by BIOS has at most 4 partitions, and this one would have 5.",
+      "error: A disk that boots with BIOS has at most 4 partitions, and this one would have 5.",
     ]);
     expect(textsOf(divided(three, swap), "efi")).toEqual([]);
   });

@@ -14,9 +14,9 @@ describe("fileSystemIssues", () => {
   });
 
   it.each([
-    ["xfs", 300, "bios", "A root of xfs needs 300 MB, but a disk of 300 MB has only 299 MB for it."],
-    ["xfs", 100, "efi", "A root of xfs needs 300 MB, but a disk of 100 MB has only 76 MB for it."],
-    ["btrfs", 64, "bios", "A root of btrfs needs 109 MB, but a disk of 64 MB has only 63 MB for it."],
+    ["xfs", 300, "bios", "A root with xfs needs 300 MB, but a disk of 300 MB has only 299 MB for it."],
+    ["xfs", 100, "efi", "A root with xfs needs 300 MB, but a disk of 100 MB has only 76 MB for it."],
+    ["btrfs", 64, "bios", "A root with btrfs needs 109 MB, but a disk of 64 MB has only 63 MB for it."],
   ] as const)(
     "refuses %s on a disk of %d MB (%s), with a button that uses ext4",
     (fileSystem, diskSizeMb, firmware, text) => {
@@ -32,8 +32,8 @@ describe("fileSystemIssues", () => {
       const settings = settingsWith({ fileSystem, diskEncryption: "passphrase" });
       const issues = fileSystemIssues({ settings, lvm: { ...plain, enabled: true } }, oem);
       expect(issues.map(({ type, text }) => `${type} ${text}`)).toEqual([
-        expect.stringMatching(/^error The disk is to be encrypted, /),
-        expect.stringMatching(/^error The disk is divided into volumes /),
+        expect.stringMatching(/^error Disk encryption is on, /),
+        expect.stringMatching(/^error The disk has volumes /),
       ]);
     }
   });
@@ -41,9 +41,7 @@ describe("fileSystemIssues", () => {
   it("refuses partitions that are smaller than the file system can be", () => {
     const lvm = { ...plain, enabled: true, kind: "partitions" as const, volumes: [{ path: "/home", sizeMb: 299 }] };
     const issues = fileSystemIssues({ settings: settingsWith({ fileSystem: "xfs", diskSizeMb: 4000 }), lvm }, oem);
-    expect(issues.map(({ text }) => text)).toEqual([
-      "A partition of xfs needs 300 MB, but that of /home has only 299 MB.",
-    ]);
+    expect(issues.map(({ text }) => text)).toEqual(["A partition with xfs needs 300 MB, but /home has only 299 MB."]);
   });
 
   it("is only about types that have the file system", () => {

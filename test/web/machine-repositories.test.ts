@@ -171,7 +171,7 @@ describe("the address of a user repository", () => {
 
 const textsOf = async (id: number, of: typeof env) => {
   const { issues } = await examine({ env: of, db }, await rowOf(id), { imageType: "oem", abilities: [] });
-  return issues.map(({ text }) => text).filter((text) => text.startsWith("Machines are to find"));
+  return issues.map(({ text }) => text).filter((text) => text.startsWith("Machines are set to find"));
 };
 
 describe("the status of an appliance whose machines read uploads", () => {

@@ -14,6 +14,6 @@ export function updatesIssues(
 
 const withoutSecurity: Issue = {
   type: "warning",
-  text: "Security updates are to be installed automatically, but no repository of the appliance brings them: machines would get none.",
+  text: "Automatic security updates are on, but no repository of the appliance provides any. Machines would get none.",
   page: "software",
 };

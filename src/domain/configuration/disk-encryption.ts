@@ -31,18 +31,18 @@ export function diskEncryptionIssues(
 
 const volumesStayPlain: Issue = {
   type: "error",
-  text: "The disk is to be encrypted, but it is divided into volumes (LVM), which Kiln cannot encrypt: choose one of the two.",
+  text: "Disk encryption is on, but the disk has volumes (LVM), which Kiln cannot encrypt. Use only one.",
   setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },
 };
 
 const partitionsStayPlain: Issue = {
   ...volumesStayPlain,
-  text: "The disk is to be encrypted, but it is divided into partitions, of which Kiln can encrypt only the root: choose one of the two.",
+  text: "Disk encryption is on, but the disk has partitions, and Kiln can encrypt only the root. Use only one.",
 };
 
 const swapStaysPlain: Issue = {
   type: "error",
-  text: "The disk is to be encrypted, but the machine would write its memory to a swap partition, which Kiln cannot encrypt.",
+  text: "Disk encryption is on, but the machine would write its memory to a swap partition, which Kiln cannot encrypt.",
   setting: { path: "settings/swap_in", value: "file", words: "Swap in a file" },
 };
 
@@ -70,7 +70,7 @@ const keptConsole = (imageType: ImageType, keeper: string): Issue => ({
 
 const noServer: Issue = {
   type: "error",
-  text: "A key server is to open the disk, but its address or the thumbprint of its key is missing.",
+  text: "A key server unlocks the disk, but its address or the thumbprint of its key is missing.",
 };
 
 /**
@@ -81,16 +81,16 @@ const hasNoDhcp = ({ type }: Configuration["network"]): boolean => ["manual", "a
 
 const needsDhcp: Issue = {
   type: "warning",
-  text: "A machine needs an address by DHCP to reach the key server of its disk, because its own address is on the disk. Without DHCP, it waits for a passphrase at each boot.",
+  text: "To reach the key server of its disk, a machine needs DHCP, because its own network settings are on the disk. Without DHCP, it waits for a passphrase at each boot.",
 };
 
 const updatesChangeTheStart: Issue = {
   type: "warning",
-  text: "After an update of the kernel or of GRUB, the TPM does not open the disk until a person has typed the recovery key once, and updates are to be installed automatically.",
+  text: "Automatic updates are on. After an update of the kernel or of GRUB, the TPM opens the disk only when a person has typed the recovery key once.",
   setting: { path: "settings/automatic_updates", value: "none", words: "Install no updates automatically" },
 };
 
 const nobodyAnswers: Issue = {
   type: "warning",
-  text: "The checks boot the image, which asks about the encryption of its disk, and no one answers: those that wait for a login fail.",
+  text: "Checks that wait for a login fail, because the image asks about its disk encryption and no one answers.",
 };

@@ -45,7 +45,7 @@ function partitionIssues(configuration: DiskFacts, { firmware, softwareMb }: Pla
   const { diskSizeMb } = configuration.settings;
   if (firmware === "bios" && count >= mostByBios)
     return [
-      error(`A disk that boots by BIOS has at most ${mostByBios} partitions, and this one would have ${count + 1}.`),
+      error(`A disk that boots with BIOS has at most ${mostByBios} partitions, and this one would have ${count + 1}.`),
     ];
   const small = smallDirectories(configuration, softwareMb);
   if (small.length > 0) return small;

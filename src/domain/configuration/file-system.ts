@@ -22,16 +22,15 @@ export function fileSystemIssues(
   const rootMb = rootPartitionMb(configuration, firmware);
   const small = partitionsOf(configuration.lvm).find(({ sizeMb }) => sizeMb < leastMb);
   return [
-    encryptsDisk(image) &&
-      issue(`The disk is to be encrypted, which Kiln does only with ext4, and not with ${fileSystem}.`),
+    encryptsDisk(image) && issue(`Disk encryption is on, but Kiln can encrypt only ext4, not ${fileSystem}.`),
     needsVolumes(configuration, imageType) &&
-      issue(`The disk is divided into volumes (LVM), which Kiln does only with ext4, and not with ${fileSystem}.`),
+      issue(`The disk has volumes (LVM), which Kiln supports only with ext4, not with ${fileSystem}.`),
     rootMb < leastMb &&
       issue(
-        `A root of ${fileSystem} needs ${leastMb} MB, but a disk of ${settings.diskSizeMb} MB has only ${Math.max(0, rootMb)} MB for it.`,
+        `A root with ${fileSystem} needs ${leastMb} MB, but a disk of ${settings.diskSizeMb} MB has only ${Math.max(0, rootMb)} MB for it.`,
       ),
     small &&
-      issue(`A partition of ${fileSystem} needs ${leastMb} MB, but that of ${small.path} has only ${small.sizeMb} MB.`),
+      issue(`A partition with ${fileSystem} needs ${leastMb} MB, but ${small.path} has only ${small.sizeMb} MB.`),
   ].filter((one) => one !== false && one !== undefined);
 }
 

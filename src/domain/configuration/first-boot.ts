@@ -15,18 +15,18 @@ export function firstBootIssues(configuration: FirstBootFacts, { imageType }: { 
 const warning = (text: string): Issue => ({ type: "warning", text });
 
 const volumesStay = warning(
-  "cloud-init grows a root on a plain partition, but not the volumes (LVM): they keep their sizes on a larger disk.",
+  "cloud-init can grow a root on a plain partition, but not volumes (LVM), which keep their sizes on a larger disk.",
 );
 
 const decides: Partial<Record<Configuration["network"]["type"], string>> = {
-  manual: "The appliance has a fixed address, and cloud-init would set one, too",
-  ask_on_first_boot: "The appliance asks for its address at the first boot, and cloud-init would set one, too",
+  manual: "The appliance has a fixed address",
+  ask_on_first_boot: "The appliance asks for its address at the first boot",
 };
 
 /** The appliance's setting has precedence, so that two programs never configure the same network. */
 function networkIssues({ type }: Configuration["network"]): Issue[] {
-  const both = leavesNetworkToCloudInit({ type }) ? undefined : decides[type];
-  if (both === undefined) return [];
-  const text = `${both}: cloud-init leaves the network alone. With DHCP, the data of the first boot decides it.`;
+  const own = leavesNetworkToCloudInit({ type }) ? undefined : decides[type];
+  if (own === undefined) return [];
+  const text = `${own}, so cloud-init does not configure the network. To let cloud-init configure it, use DHCP.`;
   return [{ ...warning(text), setting: { path: "network/type", value: "dhcp", words: "Use DHCP" } }];
 }

@@ -61,7 +61,7 @@ const withoutSshd: Issue = {
 
 const withoutSshdForKeys: Issue = {
   ...warning(
-    "cloud-init brings SSH keys, but no SSH server is selected (openssh-server): no one could log in with them.",
+    "cloud-init adds SSH keys, but no SSH server is selected (openssh-server): no one could log in with them.",
   ),
   solution: { type: "install", package: "openssh-server" },
 };
@@ -72,7 +72,7 @@ const withoutLogin: Issue = {
 };
 
 const withoutLvm2: Issue = {
-  ...warning("The disk is divided into volumes (LVM), but lvm2 is not selected: the image may not find its root."),
+  ...warning("The disk has volumes (LVM), but lvm2 is not selected: the image may not find its root."),
   solution: { type: "install", package: "lvm2" },
 };
 

@@ -26,7 +26,7 @@ export function machineRepositoryIssues(
   return isWithoutCertificates ? [withoutCertificates] : [];
 }
 
-const begin = "Machines are to find newer versions of the packages that you uploaded, but";
+const begin = "Machines are set to find newer versions of the packages that you uploaded, but";
 
 const withoutUploads: Issue = {
   type: "warning",

@@ -24,7 +24,7 @@ const isUnsigned = (name: string): boolean => /^linux-image-.*-unsigned$/.test(n
 
 const withoutEffect = (present: string, { imageType }: Facts): Issue => ({
   type: "warning",
-  text: `The package ${present} is for Secure Boot, which ${imageType} images do not have: choose a disk, such as oem, or a live medium, iso.`,
+  text: `The package ${present} is for Secure Boot, which ${imageType} images do not support. Choose a disk such as oem, or iso, the live medium.`,
 });
 
 const withoutHalf = (present: string, missing: string): Issue => ({
@@ -35,6 +35,6 @@ const withoutHalf = (present: string, missing: string): Issue => ({
 
 const unsignedKernel = (kernel: string): Issue => ({
   type: "error",
-  text: `The image is to boot with Secure Boot, but the kernel of ${kernel} is not signed: a machine would refuse it.`,
+  text: `The image uses Secure Boot, but the kernel in ${kernel} is not signed. Machines would refuse to boot it.`,
   solution: { type: "remove", package: kernel },
 });

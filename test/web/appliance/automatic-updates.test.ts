@@ -52,9 +52,9 @@ describe("the automatic updates of an appliance", () => {
   it("are a warning if no repository brings security updates", async () => {
     await withPackages();
     await configure(tux, id, "<settings><automatic_updates>security</automatic_updates></settings>");
-    expect(await problems()).toContain("no repository of the appliance brings them");
+    expect(await problems()).toContain("no repository of the appliance provides any");
     await configure(tux, id, "<settings><automatic_updates>all</automatic_updates></settings>");
-    expect(await problems()).not.toContain("no repository of the appliance brings them");
+    expect(await problems()).not.toContain("no repository of the appliance provides any");
   });
 
   it("can be taken back with a button if the base system no longer has packages for them", async () => {
