@@ -116,7 +116,7 @@ it("shows the advisories of an image, and the images of an advisory", async () =
   });
   expect(await imagesWith("CVE-2026-1000", await signedIn())).toEqual({ images: [] });
   expect((await imagesWith("CVE-1999-1")).error?.message).toMatch(
-    /^Kiln knows no advisory CVE-1999-1. It knows: debian, read on \d{4}/,
+    /^Kiln does not know the advisory CVE-1999-1. Its feeds: debian, read on \d{4}/,
   );
 
   const firefox = browser();
@@ -127,7 +127,7 @@ it("shows the advisories of an image, and the images of an advisory", async () =
   const found = await pageOf(firefox.get("/appliances/images?with=cve-2026-1001"));
   expect(textOf(found, "tbody")).toContain("apache2-bin 2.4.65-1~deb12u1 (not fixed yet)");
   const unknown = await pageOf(firefox.get("/appliances/images?with=CVE-1999-1"));
-  expect(textOf(unknown, "main")).toContain("Kiln knows no advisory CVE-1999-1.");
+  expect(textOf(unknown, "main")).toContain("Kiln does not know the advisory CVE-1999-1.");
 });
 
 const inOsv = {

@@ -74,11 +74,11 @@ describe("the address of a channel", () => {
     const wrong = await open(room.at("stable/vmx"));
     expect([wrong.status, await wrong.text()]).toEqual([
       404,
-      "Version 0.0.1, which is in the channel stable, has no such format. It has: oem, iso.\n",
+      "Version 0.0.1 in the channel stable has no such format. It has: oem, iso.\n",
     ]);
     await tux.delete(galleryPath(room.id, "/version/0.0.1"));
     const none = await open(room.at("stable/oem"));
-    expect([none.status, await none.text()]).toEqual([404, "No version is in the channel stable at the moment.\n"]);
+    expect([none.status, await none.text()]).toEqual([404, "The channel stable has no version at the moment.\n"]);
     expect((await open(room.at("0.0.1/oem/Room-0.0.1.oem"))).status).toBe(404);
   });
 

@@ -61,8 +61,8 @@ async function unknownAdvisory(db: Database, id: string): Promise<Refusal> {
   const read = (await listFeeds(db)).flatMap(({ feed, readAt }) =>
     readAt ? [`${feed}, read on ${readAt.toISOString().slice(0, 10)}`] : [],
   );
-  const known = read.length === 0 ? "The operator has given it no advisories." : `It knows: ${read.join("; ")}.`;
-  return new Refusal("invalid_value", { message: `Kiln knows no advisory ${id}. ${known}` });
+  const known = read.length === 0 ? "The operator has imported no advisories." : `Its feeds: ${read.join("; ")}.`;
+  return new Refusal("invalid_value", { message: `Kiln does not know the advisory ${id}. ${known}` });
 }
 
 async function imagesHaving(

@@ -23,10 +23,10 @@ export async function advanceBuild(
   watch: Watch,
 ): Promise<AutomaticBuildEnd | undefined> {
   const { automaticVersion: version, automaticBuilds: planned, automaticEditedAt } = watch;
-  if (version === null) return failed("It has no version.");
+  if (version === null) return failed("The automatic build has no version.");
   if (appliance.lastEditedAt.getTime() !== automaticEditedAt?.getTime())
     return failed("The appliance was changed in the meantime.");
-  if (configurationOf(appliance).settings.automaticBuilds === "never") return failed("It was switched off.");
+  if (configurationOf(appliance).settings.automaticBuilds === "never") return failed("Automatic builds are off.");
   try {
     for (const one of planned) {
       const build = await startOnce(services, { appliance, version }, one);

@@ -58,10 +58,10 @@ export function followed(
   return follows === "never" ? [] : updates.filter(({ isSecurity }) => isSecurity || follows === "all");
 }
 
-const inputIsGone = ({ version }: Build) => `What version ${version} was built from is no longer stored.`;
+const inputIsGone = ({ version }: Build) => `The input of version ${version} is no longer stored.`;
 
 const wasChanged = ({ version }: Build) =>
-  `The appliance was changed after version ${version} was built. Build it yourself once, and Kiln goes on.`;
+  `The appliance was changed after version ${version} was built. To resume automatic builds, build it once yourself.`;
 
 const bringsNothing =
   "A new image would have the same versions: you have pinned a version, or another package needs the old one.";

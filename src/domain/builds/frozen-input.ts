@@ -163,7 +163,7 @@ function frozenPackage(resolved: ResolvedPackage, folder: string): FrozenPackage
   const frozen = { name, epoch, version, release, arch, repository, location, size, checksum: resolved.checksum };
   const parsed = FrozenPackage.safeParse(frozen);
   if (parsed.success) return parsed.data;
-  const message = `The repository of ${nevra(resolved)} does not list where its file is, or lists no supported checksum.`;
+  const message = `The repository lists no file or no supported checksum for ${nevra(resolved)}.`;
   throw new Refusal("configuration_error", { message });
 }
 
@@ -182,7 +182,7 @@ async function withControls(
   return packages.map((one) => {
     const control = controls.get(one.repository)?.get(keyOfDeb(one));
     if (control !== undefined) return { ...one, control };
-    const message = `The repository's metadata of ${nevra(one)} is gone. Import the repository again.`;
+    const message = `The repository metadata of ${nevra(one)} is no longer stored. Import the repository again.`;
     throw new Refusal("configuration_error", { message });
   });
 }

@@ -97,7 +97,7 @@ async function enqueue({ env, db }: Services, account: { id: number }, request: 
  */
 async function refuseSchematicVersion(db: Database, appliance: Appliance, version: string): Promise<void> {
   if (!isVersionOfMoment(version) || !(await isOfSchematic(db, appliance.id))) return;
-  const message = `Version ${version} belongs to an address of the schematic, which builds it: pick ${appliance.version}.`;
+  const message = `Version ${version} is reserved for an address of the schematic. Pick ${appliance.version}.`;
   throw new Refusal("invalid_version", { message });
 }
 

@@ -24,12 +24,12 @@ export async function imageOfChannel(
   const head = await findHead(db, address, channel);
   if (!head) {
     const isKnown = await isKnownChannel(db, address, channel);
-    return isKnown ? { why: `No version is in the channel ${channel} at the moment.` } : undefined;
+    return isKnown ? { why: `The channel ${channel} has no version at the moment.` } : undefined;
   }
   const image = await imageOf(db, head, imageType);
   if (image) return { image };
   const types = head.formats.map((format) => format.imageType).join(", ");
-  return { why: `Version ${head.version}, which is in the channel ${channel}, has no such format. It has: ${types}.` };
+  return { why: `Version ${head.version} in the channel ${channel} has no such format. It has: ${types}.` };
 }
 
 /** The image of a version that is or was at the head of a channel. Undefined if there is none. */

@@ -35,7 +35,7 @@ async function sessionOf(
   const build = await findAnyBuild(db, buildId);
   const facts = build && (await bootFacts(db, build));
   if (!facts) {
-    await failWaitingRun(db, run, "The image is no longer there.");
+    await failWaitingRun(db, run, "The image no longer exists.");
     return undefined;
   }
   const isAble = startsMachine(agent, facts.arch) && (agent.canRunCommands || !runCommands(checks));

@@ -87,7 +87,7 @@ async function make(
 const overBudget = (most: number) =>
   new RepodataFault(
     "too_large",
-    `your account may import ${most} packages in a day, and has; it can be imported tomorrow`,
+    `your account has reached its limit of ${most} imported packages a day; try again tomorrow`,
   );
 
 /** Counts the packages of each part towards the account's daily limit for imports. */

@@ -129,7 +129,7 @@ async function stageArchive(
     archiveBytes: stored.size,
   });
   if (packages.length === 0) {
-    throw new Refusal("invalid_file", { message: "There is no package to install in this archive." });
+    throw new Refusal("invalid_file", { message: "This archive contains no package that can be installed." });
   }
   return {
     ...stored,
