@@ -33,7 +33,7 @@ export const applianceRepositories: CallGroup = {
       name: "replaceApplianceRepositories",
       ...list,
       summary: "Replace the repositories of an appliance",
-      details: "Only the ids count, so you can send back the answer of GET.",
+      details: "Only the ids are used, so you can send back the answer of GET.",
       takes: wantedRepositories,
       refuses: ["invalid_xml", "invalid_node", "invalid_value", "invalid_repository_id"],
       act: async ({ db, account }, { found, body }) => {

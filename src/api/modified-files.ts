@@ -93,7 +93,7 @@ export const modifiedFiles: readonly Call[] = [
     about: {
       path: "A path and everything below it. May be repeated. `/` means everything.",
       except,
-      appliance_id: "The appliance of yours that gets the files. Default: the one whose build runs.",
+      appliance_id: "Your appliance that gets the files. Default: the one whose build runs.",
     },
     answer: keptFiles,
     refuses: [

@@ -43,14 +43,14 @@ export const repositories: CallGroup = {
       params: ImportRequest,
       about: {
         url:
-          "Base URL of the repository: http or https. Of a Debian repository that of a suite, with the components that you want: " +
+          "Base URL of the repository: http or https. For a Debian repository, the URL of a suite, with the components that you want: " +
           "`http://deb.example.org/debian/dists/bookworm#main,contrib`; or a line of `sources.list`.",
         name: "Name of the repository.",
         key:
-          "Of a Debian repository: the public keys, in ASCII armour. One of them must have signed its index (InRelease), at every import. " +
-          "Without it, the keys of your appliances count. If there are none, the index need not be signed.",
+          "For a Debian repository: the public keys, in ASCII armour. One of them must have signed its index (InRelease), at every import. " +
+          "If you omit it, the keys of your appliances are used. If there are none, the index need not be signed.",
         accept_expired:
-          "Of a Debian repository: `true` to use it although its index says that it is no longer valid (Valid-Until). Its known " +
+          "For a Debian repository: `true` to use it even if its index has expired (Valid-Until). Its known " +
           "security problems may have been fixed elsewhere since.",
       },
       answer: repository,

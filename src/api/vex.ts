@@ -47,7 +47,7 @@ export const vex: CallGroup = {
       summary: "State that an advisory does not affect images of an appliance, or that you examine it",
       details:
         "Replaces an earlier statement about the same images. A statement about a single image takes precedence over one about all. " +
-        "An announcement, such as DSA-6001-1, stands for each advisory that it fixes.",
+        "An announcement, such as DSA-6001-1, applies to each advisory that it fixes.",
       unknown: ["invalid_build_id"],
       params: Statement,
       about: {

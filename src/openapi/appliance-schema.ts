@@ -13,7 +13,7 @@ export const applianceSchema = (id: string): Schema => ({
   $schema: "http://json-schema.org/draft-07/schema#",
   $id: id,
   title: "appliance.yaml",
-  description: "A Kiln appliance. What you omit stays as it is; a list replaces the list.",
+  description: "A Kiln appliance. Fields that you omit stay unchanged. A list replaces the stored list.",
   ...closed(membersOf(definitionFields, ""), ["name", "base_system"]),
 });
 
@@ -88,7 +88,7 @@ function closed(properties: Record<string, Schema>, required: readonly string[])
 
 /** Descriptions that editors show for keys whose name is not clear enough. */
 const about: Readonly<Record<string, string>> = {
-  name: "The name of the appliance, by which `kiln apply` finds it.",
+  name: "The name by which `kiln apply` finds the appliance.",
   base_system: "What it is based on, such as tiny-1.0. It cannot be changed.",
   arch: `One of ${archNames.join(", ")}. It cannot be changed.`,
   version: "The version of the next build.",

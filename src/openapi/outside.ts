@@ -35,7 +35,7 @@ export const outsidePaths: Record<string, Schema> = {
         403: { description: "The address was for a token, or for an account other than the owner, and has expired." },
         404: missing,
         410: { description: "The image was removed because of its age." },
-        416: { description: "The range lies outside the image." },
+        416: { description: "The range is outside the image." },
       },
     },
   },

@@ -54,10 +54,10 @@ describe("user data that cloud-init would not understand", () => {
     ["packages: 3", "line 2: packages must be a list"],
     [
       "power:\n  mode: reboot\nusers:\n  - root\n  - name: a\n    k9secret: 1",
-      "line 7: users/1 has a key that cloud-init does not know there",
+      "line 7: users/1 has a key that cloud-init does not accept there",
     ],
-    ["users:\n  - sudo: 3", "line 3: users/0/sudo must be a text or a list"],
-    ["power:\n  mode: k9secret", "line 3: power/mode has a value that cloud-init does not know"],
+    ["users:\n  - sudo: 3", "line 3: users/0/sudo must be text or a list"],
+    ["power:\n  mode: k9secret", "line 3: power/mode has a value that cloud-init does not accept"],
     ["power: {}", "line 2: power lacks mode"],
     ["- a", "must be a map of YAML: lines like name: value"],
   ])("is refused before the start, with its line and none of its text: %j", async (lines, why) => {

@@ -27,7 +27,7 @@ export async function makeSecureFirmware(dir: SessionDir, folder = ovmf): Promis
 
 /** The message for the owner of a session whose image boots with Secure Boot. */
 export function secureBootSentence({ firmware, tpm }: Pick<Machine, "firmware" | "tpm">): string {
-  if (!firmware) return "The machine starts by BIOS, without Secure Boot, because its host has no firmware for that.";
+  if (!firmware) return "The machine boots with BIOS, without Secure Boot, because its host has no firmware for it.";
   const isOn = "Secure Boot is on in the firmware.";
   return tpm ? isOn : `${isOn} The machine has no TPM, because its host has no swtpm.`;
 }

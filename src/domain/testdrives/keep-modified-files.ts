@@ -80,7 +80,7 @@ async function applianceOf(
   const own = build && (await findAppliance(db, accountId, build.applianceId));
   if (own) return own;
   const message =
-    "This testdrive is of another account's appliance. Pass appliance_id: the appliance of yours that gets the files.";
+    "This testdrive runs another account's appliance. Pass appliance_id to choose which of yours gets the files.";
   throw new Refusal("missing_appliance_id", { message });
 }
 
@@ -97,7 +97,7 @@ async function choose({ env, db, accountId }: FileTarget, testdrive: OwnTestdriv
   const leftOut = [...reasons].flatMap(([{ path }, reason]) => (reason === undefined ? [] : [{ path, reason }]));
   if (keepable.length === 0) {
     const [first] = leftOut;
-    const message = first ? `${first.path}: ${first.reason}` : "No file of these paths has changed.";
+    const message = first ? `${first.path}: ${first.reason}` : "No file at these paths has changed.";
     throw new Refusal("invalid_path", { message });
   }
   if (truncated || keepable.length > maxFiles) {
@@ -121,7 +121,7 @@ async function choose({ env, db, accountId }: FileTarget, testdrive: OwnTestdriv
 function whyLeftOut(testdrive: OwnTestdrive, { paths }: ModifiedFilter, file: ListedFile): string | undefined {
   if (!mayRead(testdrive, file.path)) return "It has secrets of the appliance's owner.";
   if (file.change === "deleted") return "It was deleted, but overlay files can only add files.";
-  if (file.type === "d") return "Directories are created for the files in them.";
+  if (file.type === "d") return "Directories are created automatically for the files in them.";
   if (file.type !== "f") return "Only regular files can be overlay files.";
   return paths.includes(file.path) ? undefined : cautions[file.caution ?? "none"];
 }
@@ -129,8 +129,8 @@ function whyLeftOut(testdrive: OwnTestdrive, { paths }: ModifiedFilter, file: Li
 const unlessNamed = "To keep it anyway, name the file itself.";
 const cautions: Record<Caution | "none", string | undefined> = {
   none: undefined,
-  secret: `It is a secret, which all copies of the appliance would share. ${unlessNamed}`,
-  identity: `It tells machines apart, and all copies of the appliance would share it. ${unlessNamed}`,
+  secret: `It is a secret that all copies of the appliance would share. ${unlessNamed}`,
+  identity: `It identifies a single machine, and all copies of the appliance would share it. ${unlessNamed}`,
   state: `It is the state of one machine. ${unlessNamed}`,
   log: `It is a log, a cache or a temporary file. ${unlessNamed}`,
   large: `It is large. ${unlessNamed}`,

@@ -144,7 +144,7 @@ const unclaimed = () =>
 async function noSlot(db: Database, { id }: Pick<Account, "id">, perAccount: number): Promise<Refusal> {
   const own = await listLiveTestdrives(db, id);
   if (own.length < perAccount) return new Refusal("no_build_slots");
-  const message = `You have ${own.length} testdrives running, and an account may have ${perAccount}. Checks of images count. Each ends 60 seconds after its last viewer has left.`;
+  const message = `You have ${own.length} testdrives running, and an account may have ${perAccount}, including checks of images. Each ends 60 seconds after its last viewer has left.`;
   return new Refusal("no_build_slots", { message });
 }
 

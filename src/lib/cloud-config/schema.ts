@@ -49,7 +49,7 @@ function faultsOf(walk: Walk, { schema, value, path }: At, depth = 0): SchemaFau
   return [
     ...(typeof reference === "string" ? below(referred(walk.root, reference)) : []),
     ...(Array.isArray(values) && !values.includes(value)
-      ? [{ path, why: "has a value that cloud-init does not know" }]
+      ? [{ path, why: "has a value that cloud-init does not accept" }]
       : []),
     ...(Array.isArray(allOf) ? allOf.flatMap((each) => below(each)) : []),
     ...["anyOf", "oneOf"].flatMap((name) => leastWrong(schema[name], below)),
@@ -79,7 +79,7 @@ function keyFaults(schema: Schema, { value, path }: { value: object; path: At["p
   return [
     ...Object.entries(value).flatMap(([key, each]) => {
       if (Object.hasOwn(known, key)) return below(known[key], { value: each, key });
-      return isClosed ? [{ path, key, why: "has a key that cloud-init does not know there" }] : [];
+      return isClosed ? [{ path, key, why: "has a key that cloud-init does not accept there" }] : [];
     }),
     ...absent.map((name) => ({ path, why: `lacks ${String(name)}` })),
   ];
@@ -88,7 +88,7 @@ function keyFaults(schema: Schema, { value, path }: { value: object; path: At["p
 const typeNames: Readonly<Record<string, string>> = {
   object: "a map",
   array: "a list",
-  string: "a text",
+  string: "text",
   boolean: "true or false",
   integer: "a whole number",
   number: "a number",
