@@ -12,7 +12,7 @@ export async function writeDebRepository(
   { appliance, debRelease, packages, sourceDate = 0 }: FrozenInput,
   dir: string,
 ): Promise<void> {
-  if (debRelease === undefined) throw new Error("the build does not say which release of Debian it is");
+  if (debRelease === undefined) throw new Error("the build does not name its Debian release");
   const arch = architectures[appliance.arch].debian;
   const paragraphs = await Promise.all(packages.map((one) => paragraphOf(one, dir)));
   const index = Buffer.from(paragraphs.join(""));
@@ -35,7 +35,7 @@ export async function writeDebRepository(
 async function paragraphOf(one: FrozenPackage, dir: string): Promise<string> {
   const { control, checksum } = one;
   if (control === undefined || checksum.type !== "sha256")
-    throw new Error(`${nvra(one)} was frozen without what its repository says of it`);
+    throw new Error(`${nvra(one)} was frozen without its entry in the repository`);
   const file = packageFile(one);
   const { size } = await stat(join(dir, file));
   return `${control}Filename: ${file}\nSize: ${size}\nSHA256: ${checksum.value}\n\n`;

@@ -134,7 +134,7 @@ function packageFailure(
     return new BuildFailure({ kind, reason });
   }
   if (error instanceof RemoteRefusal && [403, 404, 410].includes(error.status)) {
-    return new BuildFailure({ kind, reason: `${nvra(one)} is gone: HTTP ${error.status} ${from}.${refresh}` });
+    return new BuildFailure({ kind, reason: `${nvra(one)} is missing: HTTP ${error.status} ${from}.${refresh}` });
   }
   if (!isWorthRetry(error) && !(error instanceof RemoteRefusal)) return error;
   const reason = `${nvra(one)} could not be downloaded ${from}: ${sentenceOf(error)}`.slice(0, 500);

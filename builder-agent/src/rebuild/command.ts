@@ -91,7 +91,7 @@ async function rebuild(file: string, values: Values, signal: AbortSignal): Promi
     return { isSame: true, line: `Same bytes: ${image.name} was built again here, with the SHA-256 ${sha256}.` };
   const tools = root
     ? ""
-    : ` It was built with the tools of its build host (KIWI ${claimed.kiwi}), which may be others than here.`;
+    : ` It was built with the tools of its build host (KIWI ${claimed.kiwi}), which may differ from the tools here.`;
   const digests = `the SHA-256 of what was built here is ${sha256}, and the provenance names ${image.sha256}`;
   return { isSame: false, line: `Other bytes: ${image.name} differs: ${digests}.${tools}` };
 }

@@ -40,7 +40,7 @@ function commandAt(line: string): number {
 
 function withoutCommand(line: string, program: string): string {
   const at = commandAt(line);
-  return at === line.length ? line : `${line.slice(0, at)}${command}${program} …] (not shown: it may carry a password)`;
+  return at === line.length ? line : `${line.slice(0, at)}${command}${program} …] (hidden: it may contain a password)`;
 }
 
 // A match starts only after "x://" and ends before the next slash, so that many matches do not read the same character.

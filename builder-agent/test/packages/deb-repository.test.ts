@@ -96,7 +96,7 @@ describe("the repository of a Debian build", () => {
     const { control: _, ...bare } = makePackage("hello", "1.0");
 
     await expect(writeDebRepository(inputOf([bare]), join(dir, "packages"))).rejects.toThrow(
-      "hello-1.0.all was frozen without what its repository says of it",
+      "hello-1.0.all was frozen without its entry in the repository",
     );
   });
 });

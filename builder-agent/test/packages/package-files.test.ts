@@ -222,7 +222,7 @@ describe("fetchPackages", () => {
 
     await expect(lost).rejects.toMatchObject({
       kind: "failed",
-      message: expect.stringMatching(/^p\d-1\.0-1\.noarch is gone: HTTP 404 from http:.*Refresh the repository/),
+      message: expect.stringMatching(/^p\d-1\.0-1\.noarch is missing: HTTP 404 from http:.*Refresh the repository/),
     });
     expect(mirror.paths.length).toBeLessThan(15);
   });

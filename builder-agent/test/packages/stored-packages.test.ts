@@ -119,7 +119,7 @@ describe("packages that a mirror has dropped", () => {
     const job = fetching(packages, repositoryAt(mirror.host), { dir: dir.path, host: mirror.host });
 
     await expect(fetchPackages({ ...job, stored: store(packages).open() })).rejects.toThrow(
-      /^lost-1.0-1.noarch is gone: HTTP 404/,
+      /^lost-1.0-1.noarch is missing: HTTP 404/,
     );
   });
 
@@ -132,7 +132,7 @@ describe("packages that a mirror has dropped", () => {
     await using dir = await temporaryDir();
     const job = fetching(packages, repositoryAt(mirror.host), { dir: dir.path, host: mirror.host });
 
-    await expect(fetchPackages({ ...job, stored: worker.open() })).rejects.toThrow(/is gone: HTTP 404/);
+    await expect(fetchPackages({ ...job, stored: worker.open() })).rejects.toThrow(/is missing: HTTP 404/);
   });
 });
 

@@ -66,7 +66,7 @@ describe("a failing build", () => {
 
     expect(build.failure).toEqual({
       kind: "failed",
-      reason: "hello-1.1-1.noarch is gone: HTTP 404 from its repository. Refresh the repository and build again.",
+      reason: "hello-1.1-1.noarch is missing: HTTP 404 from its repository. Refresh the repository and build again.",
     });
     expect(build.log).not.toContain("Installing");
   });
