@@ -74,7 +74,7 @@ export const definitions = [
     summary: "Apply a file to an appliance, completely or not at all",
     details:
       "If you have no appliance of the file's name, it makes one. It is refused if something else changes the appliance " +
-      "meanwhile. What cannot be installed is not applied; --force applies it anyway.",
+      "at the same time. What cannot be installed is not applied; --force applies it anyway.",
     options: {
       id,
       ifMatch: value("etag", "only if the appliance has not changed since `kiln plan --json`"),

@@ -29,7 +29,7 @@ export const images = [
       channel: value("channel", "the image that this channel has; <build> may then be an appliance of the gallery"),
       key,
       from: value("file", "make the disk from that of this earlier image; the default is one in the folder"),
-      whole: flag("download the whole image, even if an earlier one is there"),
+      whole: flag("download the whole image, even if an earlier one exists"),
       force: flag("replace another file of the same name"),
       unverified: flag("compare only the checksum, if the service signs nothing, or you do not have its key"),
     },

@@ -18,7 +18,7 @@ export const log = [
     summary: "Check that the public log of published images only grows",
     details:
       "Compares the log with the checkpoint that this machine kept when it last saw it, and keeps the new one. The exit " +
-      "code is 6 if an entry has changed or is gone. `--json` prints the signed checkpoint.",
+      "code is 6 if an entry has changed or is missing. `--json` prints the signed checkpoint.",
     options: {
       key,
       ...quorumOptions,

@@ -13,7 +13,7 @@ export const rebuilds = [
     tool: "writes",
     summary: "Build the input of an image again, and compare the bytes; the exit code shows whether they are the same",
     details:
-      "Another builder than the first one does it, if there is one. It waits behind builds that people wait for. The new " +
+      "A builder other than the first does it, if there is one. Builds that people wait for go first. The new " +
       "image is not stored. If it differs, the files that differ are listed. --last shows the last rebuild. " +
       "If <build> is a provenance (.intoto.jsonl), the builder agent of this machine builds it, without the service's own. " +
       "Use sudo, with --key: only root can build.",

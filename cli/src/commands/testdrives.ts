@@ -92,7 +92,7 @@ export const testdrives = [
   command("keep <testdrive> <path...>", {
     summary: "Add files that a testdrive has changed to the appliance",
     details:
-      "It adds all of them or none. Each replaces the file that was added for the same path. A folder brings no file " +
+      "It adds all of them or none. Each replaces the file that was added for the same path. A folder adds no file " +
       "that `kiln modified` shows with a caution: name such a file itself to keep it.",
     options: {
       except,

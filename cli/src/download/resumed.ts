@@ -102,7 +102,7 @@ function refusal(status: number): Complaint {
   const gone = status === 410 || status === 403 || status === 404;
   return new Complaint(
     "refused",
-    gone ? "The image is no longer there." : `The download was refused with status ${status}.`,
-    "`kiln builds APPLIANCE` lists the images that are there. Build it again if you need it.",
+    gone ? "The image no longer exists." : `The download was refused with status ${status}.`,
+    "`kiln builds APPLIANCE` lists the images that exist. Build it again if you need it.",
   );
 }

@@ -56,7 +56,7 @@ export function cosignedBy(note: string, { witnesses, count }: Quorum): string[]
   const names = cosignersOf(note, witnesses).map(({ name }) => name);
   if (names.length >= count) return names;
   throw unverified(
-    `${names.length} of ${witnesses.length} witnesses have cosigned the checkpoint of the public log, and ${count} must have.`,
-    "Download the proof again in a few minutes. If it stays so, ask the operator of the service.",
+    `${names.length} of ${witnesses.length} witnesses have cosigned the checkpoint of the public log, but ${count} must.`,
+    "Download the proof again in a few minutes. If the problem persists, ask the operator of the service.",
   );
 }
