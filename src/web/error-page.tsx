@@ -13,7 +13,7 @@ const titles: Partial<Record<number, string>> = {
   403: "You may not do this",
   404: "There is nothing here",
   405: "This address cannot do that",
-  410: "This is gone",
+  410: "This no longer exists",
   413: "This is too large",
   429: "Too many requests",
   500: "Something went wrong in the service",

@@ -129,7 +129,7 @@ describe("an error is a page with its own title if HTML is requested", () => {
   it("410: an image that was removed because of its age", async () => {
     const build = await bootableBuild(tux, { expiredAt: new Date(), imageKey: null });
     const path = `/download/${build.downloadToken}/${build.fileName}`;
-    expect(await asked(own.get(path, html))).toMatchObject({ status: 410, title: "This is gone · Kiln" });
+    expect(await asked(own.get(path, html))).toMatchObject({ status: 410, title: "This no longer exists · Kiln" });
     expect((await visit(path)).headers.get("content-type")).toContain("xml");
   });
 

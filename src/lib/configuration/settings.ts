@@ -126,7 +126,7 @@ export const settings = fields({
     .initially(3)
     .asked("Starts with", {
       page: "startup",
-      hint: "A desktop is only there if its packages are.",
+      hint: "A desktop starts only if its packages are installed.",
       options: [
         ["3", "a text console"],
         ["5", "a desktop"],
@@ -249,7 +249,7 @@ export const settings = fields({
     )
     .asked("Kernel arguments", {
       page: "startup",
-      hint: "Such as net.ifnames=0. The consoles of the screen and of the serial line are always there.",
+      hint: "Such as net.ifnames=0. The screen console and the serial console are always added.",
     }),
 });
 

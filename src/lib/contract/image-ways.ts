@@ -16,7 +16,7 @@ export const qemu = "{qemu}";
 export const inQemu = (drive: string): Way => ({
   title: "Start it in QEMU",
   // QEMU emulates if there is no /dev/kvm, but aborts if there is one that does not work, as in some virtual machines.
-  note: "If it aborts, virtualisation does not work on this machine: leave out -accel kvm.",
+  note: "If QEMU aborts, virtualisation does not work on this machine. Try again without -accel kvm.",
   lines: [`${qemu} ${drive}`],
 });
 

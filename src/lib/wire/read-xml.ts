@@ -28,11 +28,11 @@ const maxForbidden = 100;
 export function readXml(document: string): XmlNode {
   if (new TextEncoder().encode(document).byteLength > maxXmlBytes) throw refused("The XML is too large.");
   // The parser throws at an unpaired surrogate.
-  if (!document.isWellFormed()) throw refused("The XML has half a character.");
+  if (!document.isWellFormed()) throw refused("The XML contains an incomplete character.");
   const parser = new SaxesParser({ position: false, defaultXMLVersion: "1.0", forceXMLVersion: true });
   const tree = new Tree();
   let bearable = document.match(forbidden)?.length ?? 0;
-  if (bearable > maxForbidden) throw refused("The XML has many characters that XML does not allow.");
+  if (bearable > maxForbidden) throw refused("The XML contains too many characters that XML does not allow.");
   parser.on("error", ({ message }) => {
     // The parser throws the same message for `<` in an attribute.
     const isBearable = message === "disallowed character." && bearable-- > 0;

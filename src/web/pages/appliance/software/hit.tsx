@@ -88,7 +88,7 @@ const Effect = ({ offer: { name, kind }, seen, isSelected }: HitProps & { isSele
     kind === "package" &&
     seen.resolution.state === "solved" &&
     seen.resolution.packages.some((one) => one.name === name);
-  const words = isSelected ? "What it brings" : isInstalled ? "In the image" : "Effect";
+  const words = isSelected ? "What it adds" : isInstalled ? "In the image" : "Effect";
   return (
     <ButtonLink
       href={`${applianceAt(seen.appliance.id, "software")}?${new URLSearchParams(query)}`}
