@@ -16,7 +16,7 @@ export function matrixPage(rows: readonly MatrixRow[], titles: ReadonlyMap<strin
     "# What was built and booted, image by image",
     "",
     "Written by `npm run verify:matrix`. Each line of [matrix.jsonl](matrix.jsonl) is an image, with the digest of all that Kiln decides",
-    "about it, and the run that tried it: time, machine, steps and results. When Kiln changes so that the image changes, the run goes.",
+    "about it, and the run that tried it: time, machine, steps and results. When Kiln changes so that the image changes, the run is removed.",
     `Of ${rows.length} images, ${booted} booted as they are now. [Base systems](../base-systems.md) lists earlier runs.`,
     "",
     "| Cell | Meaning |",
