@@ -83,6 +83,8 @@ export interface WorkerApi extends SessionApi {
     offer: Pick<TestdriveClaimRequest, "vnc" | "machines">,
     signal: AbortSignal,
   ): Promise<TestdriveClaim | null>;
+  /** The last screen of a build, as PNG. Undefined if there is none. */
+  readScreen(testdrive: Lease, buildId: number, signal: AbortSignal): Promise<Buffer | undefined>;
   /** Sends the results of the checks of an image. */
   sendChecks(testdrive: Lease, report: CheckReport, signal: AbortSignal): Promise<void>;
   /** Sockets are returned before they are connected: listen to "open" and "error". */
@@ -184,16 +186,18 @@ function buildCalls(send: Send, incarnation: Incarnation | undefined) {
   } satisfies Partial<WorkerApi>;
 }
 
+/** What every claim tells about the checks that this agent can do. */
+const abilitiesToCheck = { canCheck: true, canRunCommands: true, canCompareScreens: true } as const;
+
 const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;
 
 function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undefined) {
   const claim = claimsAt("/agent/testdrives/claim", { send, answer: TestdriveClaimAnswer });
   return {
     claimTestdrive: (offer, signal) =>
-      claim(
-        { ...offer, incarnation, canCheck: true, canRunCommands: true } satisfies TestdriveClaimRequest,
-        signal,
-      ).then((answer) => answer.testdrive),
+      claim({ ...offer, incarnation, ...abilitiesToCheck } satisfies TestdriveClaimRequest, signal).then(
+        (answer) => answer.testdrive,
+      ),
     readImage: (testdrive, from, signal) =>
       send(`${pathOf(testdrive)}/image`, {
         method: "GET",
@@ -202,6 +206,12 @@ function testdriveCalls(send: Send, dial: Dial, incarnation: Incarnation | undef
         tries: shortTries(signal),
         timeoutMs: null,
       }),
+    readScreen: (testdrive, buildId, signal) =>
+      send(`${pathOf(testdrive)}/checks/screens/${buildId}`, {
+        method: "GET",
+        lease: testdrive,
+        tries: shortTries(signal),
+      }).then(async (answer) => (answer.status === 204 ? undefined : Buffer.from(await answer.arrayBuffer()))),
     sendChecks: (testdrive, report, signal) =>
       send(`${pathOf(testdrive)}/checks`, {
         json: report,

@@ -7,6 +7,7 @@ import {
   TestdriveClaimRequest,
   type TestdriveClaimAnswer,
 } from "#lib/contract/index";
+import { openReference } from "#domain/checks/reference";
 import { acceptReport } from "#domain/checks/report";
 import { checkSessions } from "#domain/checks/session";
 import { keepScreen } from "#domain/gallery/screen";
@@ -25,6 +26,7 @@ import { accepted, AgentRefusal } from "#agent-api/refusal";
 const maxReportBytes = 2 * maxScreenBytes;
 
 const TestdriveId = z.coerce.number().int().positive();
+const BuildId = TestdriveId;
 
 export const testdrives = factory
   .createApp()
@@ -54,6 +56,14 @@ export const testdrives = factory
     const png = await readBytes(c, maxScreenBytes);
     await keepScreen({ env: c.env, db: c.var.db }, { buildId, png });
     return c.body(null, 204);
+  })
+  // The screen that a check compares with. 204 if there is none.
+  .get("/:id/checks/screens/:build", async (c) => {
+    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
+    const which = { testdriveUid: row.uid, buildId: BuildId.parse(c.req.param("build")) };
+    const screen = await openReference({ env: c.env, db: c.var.db }, which);
+    return screen ? c.body(screen.body, 200, { "content-type": "image/png" }) : c.body(null, 204);
   })
   // The last message of a session that runs the checks of an image.
   .post("/:id/checks", async (c) => {

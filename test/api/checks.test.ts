@@ -1,4 +1,5 @@
 /** Checks of an image, with an agent that reports what the test chooses. */
+import { Buffer } from "node:buffer";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -12,6 +13,7 @@ import {
 import { wakeChecks } from "#domain/checks/sweep";
 import { testdriveObject } from "#domain/testdrives/testdrive";
 import { addTestdrive, findTestdrive, saveTestdrive, type Testdrive } from "#storage/testdrives";
+import { pngOf } from "../picture/png-maker.ts";
 import { checkReport } from "../support/check-report.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { putConfiguration } from "../support/configurations.ts";
@@ -58,11 +60,11 @@ interface Run {
   checks: { kind: string; expected: string; outcome?: string; seen?: string }[];
 }
 
-async function claim(canCheck = true): Promise<TestdriveClaim | null> {
+async function claim(canCheck = true, more: object = {}): Promise<TestdriveClaim | null> {
   const answer = await visit("/agent/testdrives/claim", {
     method: "POST",
     headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, "content-type": json },
-    body: JSON.stringify({ vnc: null, ...(canCheck && { canCheck: true }) }),
+    body: JSON.stringify({ vnc: null, ...(canCheck && { canCheck: true }), ...more }),
   });
   return TestdriveClaimAnswer.parse(await answer.json()).testdrive;
 }
@@ -183,6 +185,37 @@ describe("the checks of a build", () => {
     await finishes(buildId, [passed, passed]);
   });
 
+  it("compare the screen with that of a build of the account, if it has passed", async () => {
+    const { buildId: earlier } = await checkedBuild({ checks: [{ kind: "login" }] });
+    const { buildId } = await checkedBuild({ checks: [{ kind: "screen", build: earlier }] });
+    const before = await claimOf(earlier);
+    const screen = pngOf(20, 10);
+    await reported(before, [passed], { screen: Buffer.from(screen).toString("base64") });
+    await endSession(before);
+    expect(await claim()).toBeNull(); // an agent that cannot compare screens
+    const claimed = await claim(true, { canCompareScreens: true });
+    if (claimed?.buildId !== buildId) throw new Error("the checks were not offered");
+    const read = (build: number, token = claimed.token) =>
+      visit(`/agent/testdrives/${claimed.testdriveId}/checks/screens/${build}`, {
+        headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, [attemptHeader]: token },
+      });
+
+    const answer = await read(earlier);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/png"]);
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(screen);
+    expect((await read(buildId)).status).toBe(204); // no check is about it
+    expect((await read(earlier, before.token)).status).not.toBe(200);
+
+    await env.DB.prepare("UPDATE check_runs SET account_id = account_id + 1 WHERE build_id = ?").bind(earlier).run();
+    expect((await read(earlier)).status).toBe(204); // another account's build
+    await env.DB.prepare("UPDATE check_runs SET account_id = account_id - 1, state = 'failed' WHERE build_id = ?")
+      .bind(earlier)
+      .run();
+    expect((await read(earlier)).status).toBe(204);
+    await reported(claimed, [passed]);
+    await endSession(claimed);
+  });
+
   it("refuse a report for other checks", async () => {
     const { buildId } = await checkedBuild();
     const claimed = await claimOf(buildId);
@@ -266,6 +299,9 @@ describe("the values of checks", () => {
     [{ checks: [{ kind: "units", seconds: 5 }] }, "checks/check/seconds: has no meaning for the kind units"],
     [{ checks: [{ kind: "http", path: "//other.example.org/" }] }, "checks/check/path: must begin with /"],
     [{ checks: [{ kind: "http", path: "/a\r\nHost: x" }] }, "checks/check/path"],
+    [{ checks: [{ kind: "screen" }] }, "checks/check/build: must be the id of a build"],
+    [{ checks: [{ kind: "screen", build: 1, percent: 101 }] }, "checks/check/percent: must be 1 to 100"],
+    [{ checks: [{ kind: "screen", build: 1, mask: "1,2,3" }] }, "checks/check/mask: must be rectangles such as"],
     [{ checks: [{ kind: "login", seconds: 1201 }] }, "checks/check/seconds: must be 1 to 1200"],
     [{ checks: Array.from({ length: 21 }, () => ({ kind: "login" })) }, "checks: must not be more than 20"],
     [{ checks: [], settings: { publish_when: "checked" } }, "settings/publish_when: needs a check"],

@@ -1,7 +1,9 @@
 import type { Accel } from "../sandbox.ts";
+import { takeScreen } from "../snapshot/take-screen.ts";
 import { qemusBelow } from "../testdrive/orphans.ts";
 import { commandsSocket } from "../testdrive/machine.ts";
 import { switchedOff, type Qemu } from "../testdrive/qemu.ts";
+import type { CheckedMachine } from "./check-guest.ts";
 import { GuestCommands } from "./guest-commands.ts";
 import { GuestClock } from "./guest-clock.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
@@ -51,7 +53,7 @@ export class Boot implements Disposable {
    * The machine that runs now. Its signal is aborted if QEMU ends unexpectedly: neither the guest nor this agent has
    * ended it.
    */
-  guestOf(qemu: Qemu, signal: AbortSignal): Guest {
+  guestOf(qemu: Qemu, machine: Pick<CheckedMachine, "signal" | "dir" | "testdriveId" | "readScreen">): Guest {
     const over = new AbortController();
     if (this.#commandsPath !== undefined) this.#commands = new GuestCommands(this.#commandsPath);
     const loginAt = () => this.#loginAt;
@@ -60,13 +62,15 @@ export class Boot implements Disposable {
       console: this.console,
       clock: this.clock,
       commands: this.#commands,
+      readScreen: machine.readScreen,
+      takeScreen: () => takeScreen(qemu, machine),
       slowness: this.#slowness,
       get loginAt() {
         return loginAt();
       },
       isOff: false,
       isCut: false,
-      signal: AbortSignal.any([signal, over.signal]),
+      signal: AbortSignal.any([machine.signal, over.signal]),
     };
     void noteEnd(qemu, guest, over);
     return guest;

@@ -38,6 +38,8 @@ export interface CheckedMachine {
   accel: Accel;
   /** Aborted when the session ends. */
   signal: AbortSignal;
+  /** The last screen of a build, as PNG. Undefined if there is none. */
+  readScreen: (buildId: number) => Promise<Buffer | undefined>;
 }
 
 type RestartCheck = Check & { kind: RestartKind };
@@ -110,7 +112,7 @@ export class GuestChecks implements Disposable {
   }
 
   #running(qemu: Qemu, boot = this.#boots.at(-1) ?? this.#addBoot()): Running {
-    return { qemu, guest: boot.guestOf(qemu, this.#machine.signal) };
+    return { qemu, guest: boot.guestOf(qemu, this.#machine) };
   }
 
   /** Ends the machine, starts it again, and runs the checks of the first boot. */

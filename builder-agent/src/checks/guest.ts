@@ -12,6 +12,10 @@ export interface Guest {
   clock: Pick<GuestClock, "seconds">;
   /** Undefined if no check runs a command. */
   commands: GuestCommands | undefined;
+  /** The last screen of a build, as PNG. Undefined if there is none. */
+  readScreen: (buildId: number) => Promise<Buffer | undefined>;
+  /** The machine's screen, as PNG. */
+  takeScreen: () => Promise<Buffer>;
   /** How many of the guest's seconds count as one, because an emulated processor is slower. */
   slowness: number;
   /** The guest's seconds until its login prompt. Undefined as long as there was none. */

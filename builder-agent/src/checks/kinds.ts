@@ -1,6 +1,7 @@
 import type { Check, CheckKind } from "../contract.ts";
 import { endOf, failed, ifBooted, inTime, notRun, off, passed, type Guest, type Way } from "./guest.ts";
 import { insideWays } from "./inside.ts";
+import { lookAtScreen } from "./screen.ts";
 import { getPage, tryPort, type PageAddress, type PortState } from "./ports.ts";
 
 /** The kinds of checks that restart the machine (restarts.ts). */
@@ -61,6 +62,7 @@ export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
   http: webPage("http"),
   https: webPage("https"),
   ...insideWays,
+  screen: { look: lookAtScreen },
 };
 
 function webPage(scheme: PageAddress["scheme"]): Way {

@@ -1,18 +1,19 @@
-import { chmod, open } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { chmod, open, rm } from "node:fs/promises";
 import { constants } from "node:fs";
 import { maxScreenBytes } from "../contract.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
 import { userOfSession } from "../testdrive/rights.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 
-const screenName = "screen.png";
-
 /** The picture of a machine's screen, as PNG. */
 export async function takeScreen(
   qemu: Pick<Qemu, "execute">,
   { dir, testdriveId }: { dir: SessionDir; testdriveId: number },
 ): Promise<Buffer<ArrayBuffer>> {
+  const screenName = `screen-${randomUUID()}.png`;
   const path = dir.file(screenName);
+  await using _ = { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
   await makeFor(userOfSession(testdriveId), dir, path);
   await qemu.execute("screendump", { filename: screenName, format: "png" });
   // A guest may have taken over its QEMU.

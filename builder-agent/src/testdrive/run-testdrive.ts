@@ -32,7 +32,14 @@ import { getSandbox } from "./session-sandbox.ts";
 export interface TestdriveParts {
   api: Pick<
     WorkerApi,
-    "sendChecks" | "readImage" | "openControl" | "openViewer" | "openVisit" | "openModified" | keyof SessionApi
+    | "sendChecks"
+    | "readScreen"
+    | "readImage"
+    | "openControl"
+    | "openViewer"
+    | "openVisit"
+    | "openModified"
+    | keyof SessionApi
   >;
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
@@ -154,7 +161,8 @@ async function host(session: Session): Promise<string> {
     parts.log("testdrive restarted", { reason: "its kernel was stuck" });
     control.say("The machine did not start because its host is busy. It has been restarted.");
   };
-  using checked = checksOf(claim, { dir, accel, signal });
+  const readScreen = (buildId: number) => parts.api.readScreen(leaseOfTestdrive(claim), buildId, signal);
+  using checked = checksOf(claim, { dir, accel, signal, readScreen });
   const secureBoot = claim.hasSecureBoot && machine.firmware && watchSecureBoot((message) => control.say(message));
   const onConsole = (chunk: Buffer) => {
     checked?.onConsole(chunk);
@@ -206,7 +214,7 @@ async function firmwareOf({ arch, hasSecureBoot }: TestdriveClaim, dir: SessionD
 /** Undefined if the session is for a person. */
 const checksOf = (
   { checks, testdriveId }: TestdriveClaim,
-  machine: Pick<CheckedMachine, "dir" | "accel" | "signal">,
+  machine: Omit<CheckedMachine, "checks" | "testdriveId">,
 ): GuestChecks | undefined => checks && new GuestChecks({ ...machine, checks, testdriveId });
 
 function countTcpViewers(control: Control) {

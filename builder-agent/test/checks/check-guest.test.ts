@@ -1,3 +1,4 @@
+import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import { completeCheck, type Check } from "../../src/contract.ts";
 import { eventually } from "../support/agent-place.ts";
@@ -18,15 +19,27 @@ function breakingItself(text: string): Buffer {
   return bootSector(write + remove + Buffer.from(`${text}\0`).toString("hex"));
 }
 
-async function checked(sector: Buffer, checks: Check[]) {
+async function checked(sector: Buffer, checks: Check[], screens: ReadonlyMap<number, Buffer> = new Map()) {
   await using session = await startSession({
     sector,
     change: (claim) => ({ ...claim, hasNetwork: true, checks }),
   });
+  for (const [build, png] of screens) session.service.screens.set(build, png);
   await session.ended;
   const [report] = session.service.checked;
   return { report, reason: session.reason()[0] };
 }
+
+/** The picture with a white part at its top left. */
+function painted(png: Buffer, part: { width: number; height: number }): Buffer {
+  const picture = PNG.sync.read(png);
+  for (let row = 0; row < part.height; row += 1)
+    picture.data.fill(255, row * picture.width * 4, (row * picture.width + part.width) * 4);
+  return PNG.sync.write(picture);
+}
+
+const screen = (build: number, more: Partial<Check> = {}) =>
+  completeCheck({ kind: "screen", build, seconds: 5, ...more });
 
 describe("checks of a machine", () => {
   it("finds what came, and names what did not", async () => {
@@ -82,6 +95,49 @@ describe("checks of a machine", () => {
     expect(report?.results[0]?.seen).toMatch(
       /^The image has no program that runs commands for checks\. Build it again/,
     );
+  });
+
+  it("compares the screen with that of an earlier build, outside what it is to ignore", async () => {
+    const sector = writing("mini login: ");
+    const { report: earlier } = await checked(sector, [completeCheck({ kind: "login", seconds: 60 })]);
+    const equal = Buffer.from(earlier?.screen ?? "", "base64");
+    const { width, height } = PNG.sync.read(equal);
+    const screens = new Map([
+      [1, equal],
+      [2, painted(equal, { width: width / 2, height })],
+      [3, PNG.sync.write(new PNG({ width: 8, height: 8 }))],
+      [4, Buffer.from("no picture")],
+      [5, PNG.sync.write(new PNG({ width: 4000, height: 1 }))],
+    ]);
+    const left = `0,0,${width / 2},${height}`;
+
+    const { report } = await checked(
+      sector,
+      [
+        screen(1, { seconds: 60 }),
+        screen(2),
+        screen(2, { mask: left, seconds: 60 }),
+        screen(2, { percent: 40, seconds: 60 }),
+        ...[3, 4, 5, 6].map((build) => screen(build)),
+      ],
+      screens,
+    );
+
+    expect(report?.results.map(({ outcome }) => outcome)).toEqual([
+      "passed",
+      "failed",
+      "passed",
+      "passed",
+      "failed",
+      "not_run",
+      "not_run",
+      "not_run",
+    ]);
+    expect(report?.results[1]?.seen).toMatch(/^\d\d(\.\d)? % of the screen looks as in build 2\.$/);
+    expect(report?.results[4]?.seen).toBe(
+      `The screen has ${width} × ${height} pixels, and that of build 3 8 × 8 pixels.`,
+    );
+    expect(report?.results[7]?.seen).toMatch(/^Build 6 of your account has no screen to compare with/);
   });
 
   it("restarts a machine that has passed, and cuts its power", async () => {

@@ -66,6 +66,8 @@ class FakeService {
   readonly answers = new Map<string, { type: string; body: Buffer }>();
   /** The reports of checks that were sent. */
   readonly checked: CheckReport[] = [];
+  /** The screens of earlier builds. */
+  readonly screens = new Map<number, Buffer>();
   /** The file that every session's image route serves. */
   image: Buffer = Buffer.alloc(0);
   /** Paths at which the image was read. */
@@ -124,6 +126,11 @@ class FakeService {
     if (asked !== undefined) return void this.#note(asked, request, response);
     if (request.headers[attemptHeader] !== sessionToken) return void response.writeHead(410).end();
     if (request.url?.endsWith("/checks")) return void this.#noteChecks(request, response);
+    const build = /\/checks\/screens\/(\d+)$/.exec(request.url ?? "")?.[1];
+    if (build !== undefined) {
+      const screen = this.screens.get(Number(build));
+      return void response.writeHead(screen ? 200 : 204).end(screen);
+    }
     this.imagePaths.push(request.url ?? "");
     const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
     this.ranges.push(from);

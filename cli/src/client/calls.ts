@@ -759,7 +759,7 @@ interface Channels {
 }
 
 interface Check {
-  kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "command" | "memory" | "disk" | "second_boot" | "power_cut";
+  kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "command" | "memory" | "disk" | "screen" | "second_boot" | "power_cut";
   port?: number;
   path?: string;
   status?: number;
@@ -767,6 +767,9 @@ interface Check {
   exit?: number;
   text?: string;
   megabytes?: number;
+  build?: number;
+  percent?: number;
+  mask?: string;
   seconds?: number;
 }
 
@@ -788,7 +791,7 @@ interface CheckRunsCheckRun {
   login_seconds?: number;
   emulated?: boolean;
   checks: readonly {
-    kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "command" | "memory" | "disk" | "second_boot" | "power_cut";
+    kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "command" | "memory" | "disk" | "screen" | "second_boot" | "power_cut";
     expected: string;
     outcome?: "passed" | "failed" | "not_run";
     seen?: string;

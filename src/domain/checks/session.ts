@@ -1,4 +1,4 @@
-import { kindsOfChecks, runCommands, startsMachine, type TestdriveClaimRequest } from "#lib/contract/index";
+import { canDoAll, kindsOfChecks, startsMachine, type TestdriveClaimRequest } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { encryptSecret, newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/liveness";
@@ -7,7 +7,7 @@ import { findAnyBuild } from "#storage/builds";
 import { failWaitingRun, listWaitingRuns, takeCheckRun, untakeCheckRun, type CheckRun } from "#storage/check-runs";
 import { addTestdrive, type Testdrive } from "#storage/testdrives";
 
-type CheckingAgent = Pick<TestdriveClaimRequest, "machines" | "canRunCommands">;
+type CheckingAgent = Pick<TestdriveClaimRequest, "machines"> & Parameters<typeof canDoAll>[0];
 
 /** How many runs one claim offers at most. */
 const offeredAtOnce = 20;
@@ -38,7 +38,7 @@ async function sessionOf(
     await failWaitingRun(db, run, "The image no longer exists.");
     return undefined;
   }
-  const isAble = startsMachine(agent, facts.arch) && (agent.canRunCommands || !runCommands(checks));
+  const isAble = startsMachine(agent, facts.arch) && canDoAll(agent, checks);
   if (!isAble) return undefined;
   const uid = crypto.randomUUID();
   const wakeAt = wakeAfterStart(new Date());

@@ -6,6 +6,7 @@ import {
   maxChecks,
   maxCheckSeconds,
   maxCheckText,
+  readMask,
 } from "#lib/contract/index";
 import type { Check } from "#domain/configuration/check";
 import { isLine } from "#domain/configuration/rules";
@@ -45,6 +46,12 @@ const rules: Readonly<Record<Field, Rule>> = {
   port: { isRight: between(1, 65_535), why: "must be 1 to 65535" },
   path: { isRight: isTarget, why: `must begin with /, like /status, with at most ${maxCheckText} characters` },
   status: { isRight: between(200, 599), why: "must be 200 to 599" },
+  build: { isRight: between(1, Number.MAX_SAFE_INTEGER), why: "must be the id of a build" },
+  percent: { isRight: between(1, 100), why: "must be 1 to 100" },
+  mask: {
+    isRight: (value) => String(value).length <= maxCheckText && readMask(String(value)) !== undefined,
+    why: "must be rectangles such as 0,380,720,20 (left, top, width, height), with blanks between them",
+  },
   seconds: { isRight: between(1, maxCheckSeconds), why: `must be 1 to ${maxCheckSeconds}` },
 };
 

@@ -106,6 +106,16 @@ export const check = fields({
     .when(ifUsed("megabytes"))
     .initially(0)
     .asked("At most", { unit: "MB", hint: "Of memory, or of the file system" }),
+  build: int("build", 12).when(ifUsed("build")).initially(0).asked("Build to compare with", {
+    hint: "The id of a build whose checks have passed. It is in the address of its page.",
+  }),
+  percent: int("percent", 99)
+    .when(ifUsed("percent"))
+    .initially(0)
+    .asked("At least equal", { unit: "%", hint: "Part of the pixels. Default: 99" }),
+  mask: text("mask", "0,380,720,20").when(ifUsed("mask")).initially("").asked("Ignored parts", {
+    hint: "Left, top, width and height in pixels, such as 0,380,720,20. Put blanks between several.",
+  }),
   seconds: int("seconds", 300)
     .when(ifUsed("seconds"))
     .asked("Time limit", { unit: "s", hint: "Seconds of the machine since its start. Default: 300" }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { TestdriveClaimRequest } from "./testdrive.ts";
 
 /*
  * The checks that an agent makes in a booted image (docs/checks.md). The API, the pages and the agent read this table.
@@ -38,13 +39,18 @@ export const Check = z.object({
     "command",
     "memory",
     "disk",
+    "screen",
     "second_boot",
     "power_cut",
   ]),
-  /** Absent from older Workers and from runs before it, like `exit` and `megabytes`. */
+  /** Absent from older Workers and from runs before it, like `exit` and all that have a default. */
   command: z.string().max(maxCheckCommand).default(""),
   exit: z.int().min(0).max(255).default(0),
   megabytes: z.int().min(0).max(maxCheckMegabytes).default(0),
+  /** The build whose screen is the expected one, the part of the pixels that must be equal, and what is not compared. */
+  build: z.int().min(0).default(0),
+  percent: z.int().min(0).max(100).default(0),
+  mask: z.string().max(maxCheckText).default(""),
   text: z.string().max(maxCheckText),
   port: z.int().min(0).max(65_535),
   path: z.string().max(maxCheckText),
@@ -55,6 +61,9 @@ export type Check = z.infer<typeof Check>;
 export type CheckKind = Check["kind"];
 type CheckField = Exclude<keyof Check, "kind">;
 
+/** What an agent tells when it claims a run, because older agents cannot do it. */
+type AbilityToCheck = keyof Pick<TestdriveClaimRequest, "canRunCommands" | "canCompareScreens">;
+
 interface KindOfCheck {
   label: string;
   /** The fields that it uses, each with its default; undefined if the field is required. */
@@ -63,8 +72,11 @@ interface KindOfCheck {
   mayLack?: readonly CheckField[];
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
-  /** Whether a command runs in the machine, for which the image must have a program (lib/kiwi/check-commands.ts). */
-  runsInside?: true;
+  /**
+   * What an agent must be able to do, besides the first kinds. With `canRunCommands`, a command runs in the machine, for
+   * which the image must have a program (lib/kiwi/check-commands.ts).
+   */
+  needs?: AbilityToCheck;
   /** The expectation in one sentence. */
   says: (check: Check) => string;
 }
@@ -108,21 +120,29 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
     label: "A command ends as it should",
     fields: { command: undefined, exit: 0, text: "", seconds: usual.seconds },
     mayLack: ["text"],
-    runsInside: true,
+    needs: "canRunCommands",
     says: ({ command, exit, text, seconds }) =>
       `The command “${command}” ends with exit code ${exit}${text === "" ? "" : ` and writes “${text}”`} within ${seconds} s.`,
   },
   memory: {
     label: "It uses little memory",
     fields: { megabytes: undefined },
-    runsInside: true,
+    needs: "canRunCommands",
     says: ({ megabytes }) => `At most ${megabytes} MB of memory are used when the machine has booted.`,
   },
   disk: {
     label: "A directory's file system is not full",
     fields: { path: "/", megabytes: undefined },
-    runsInside: true,
+    needs: "canRunCommands",
     says: ({ path, megabytes }) => `At most ${megabytes} MB are used where ${path} is stored.`,
+  },
+  screen: {
+    label: "The screen looks as in an earlier build",
+    fields: { build: undefined, percent: 99, mask: "", seconds: usual.seconds },
+    mayLack: ["mask"],
+    needs: "canCompareScreens",
+    says: ({ build, percent, mask, seconds }) =>
+      `At least ${percent} % of the screen${mask === "" ? "" : ` outside ${mask}`} looks as in build ${build} within ${seconds} s.`,
   },
   second_boot: {
     label: "It works again after a restart",
@@ -151,11 +171,34 @@ export const checkKinds = Object.keys(kindsOfChecks) as [CheckKind, ...CheckKind
 
 /** Whether some of them run a command in the machine. */
 export const runCommands = (checks: readonly Pick<Check, "kind">[]): boolean =>
-  checks.some(({ kind }) => kindsOfChecks[kind].runsInside);
+  checks.some(({ kind }) => kindsOfChecks[kind].needs === "canRunCommands");
+
+/** Whether an agent can do all of these checks. */
+export const canDoAll = (
+  agent: Pick<TestdriveClaimRequest, AbilityToCheck>,
+  checks: readonly Pick<Check, "kind">[],
+): boolean =>
+  checks.every(({ kind }) => {
+    const { needs } = kindsOfChecks[kind];
+    return needs === undefined || agent[needs] === true;
+  });
 
 export const isUsedBy = (kind: CheckKind, field: CheckField): boolean => field in kindsOfChecks[kind].fields;
 
-const empty = { kind: "login", command: "", exit: 0, megabytes: 0, text: "", port: 0, path: "", status: 0, seconds: 0 };
+const empty = {
+  kind: "login",
+  command: "",
+  exit: 0,
+  text: "",
+  port: 0,
+  path: "",
+  status: 0,
+  megabytes: 0,
+  build: 0,
+  percent: 0,
+  mask: "",
+  seconds: 0,
+};
 
 /** Completes a check with the defaults of omitted fields. Omitted fields without a default stay empty. */
 export function completeCheck({ kind, ...given }: Pick<Check, "kind"> & Partial<Check>): Check {

@@ -22,6 +22,7 @@ export * from "./package-name.ts";
 export * from "./protocol.ts";
 export * from "./rebuild.ts";
 export * from "./request-id.ts";
+export * from "./screen-mask.ts";
 export * from "./secret-path.ts";
 export * from "./stored-packages.ts";
 export * from "./testdrive.ts";

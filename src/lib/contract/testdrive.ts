@@ -17,6 +17,8 @@ export const TestdriveClaimRequest = z.object({
   canCheck: z.literal(true).optional(),
   /** Whether its checks can run commands in the machine. Absent from older agents. */
   canRunCommands: z.literal(true).optional(),
+  /** Whether it can compare the machine's screen with an earlier one. Absent from older agents. */
+  canCompareScreens: z.literal(true).optional(),
   machines: Machines,
   ...ClaimOnce.shape,
 });

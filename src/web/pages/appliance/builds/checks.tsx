@@ -102,7 +102,10 @@ const Run = ({ run, build, seen }: ChecksProps & { run: CheckRun }) => (
           src={applianceAt(seen.applianceId, `builds/${build.id}/checks/${run.id}/screen`)}
           alt="The screen when the checks ended"
         />
-        <figcaption class="hint">The screen when the checks ended</figcaption>
+        <figcaption class="hint">
+          The screen when the checks ended.
+          {run.state === "passed" && ` A check can compare the screens of later builds with it: build ${build.id}.`}
+        </figcaption>
       </figure>
     )}
     {run.console !== "" && (

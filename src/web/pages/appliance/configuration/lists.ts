@@ -168,7 +168,19 @@ export const autostarts: ListOf = {
 };
 
 /** The fields of a check after its kind, in the order of the form. */
-const checkFields = ["command", "exit", "text", "port", "path", "status", "megabytes", "seconds"] as const;
+const checkFields = [
+  "command",
+  "exit",
+  "text",
+  "port",
+  "path",
+  "status",
+  "megabytes",
+  "build",
+  "percent",
+  "mask",
+  "seconds",
+] as const;
 type CheckField = (typeof checkFields)[number];
 
 /** Reads a check from the texts of its form. The form hides the fields that its kind does not use, but sends them. */
@@ -184,7 +196,7 @@ function checkIn(entry: Entry) {
 const usedBy = (kind: CheckKind): CheckField[] => checkFields.filter((field) => isUsedBy(kind, field));
 const usedWith = (field: CheckField) => `check-${field}`;
 
-const isCheckText = (field: CheckField): boolean => field === "command" || field === "text" || field === "path";
+const isCheckText = (field: CheckField): boolean => typeof completeCheck({ kind: "login" })[field] === "string";
 
 const numberIn = (text: string | undefined): number | undefined =>
   text === undefined || text === "" ? undefined : Number(text);

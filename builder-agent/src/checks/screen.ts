@@ -1,0 +1,61 @@
+import pixelmatch from "pixelmatch";
+import { PNG } from "pngjs";
+import { readMask, type Check } from "../contract.ts";
+import { failed, inTime, notRun, passed, type Guest, type Seen } from "./guest.ts";
+
+/** The pause before the screen is compared again. */
+const pauseSeconds = 2;
+/** The largest width and height to compare. A small file can have a very large picture. */
+const maxSide = 2560;
+
+/** Compares the machine's screen with that of an earlier build, until enough of it is equal. */
+export async function lookAtScreen(check: Check, guest: Guest): Promise<Seen> {
+  const reference = await guest.readScreen(check.build);
+  const expected = reference && readPicture(reference);
+  if (!expected)
+    return notRun(`Build ${check.build} of your account has no screen to compare with: its checks must have passed.`);
+  let last = "The machine has no screen.";
+  let nextAt = 0;
+  const isRight = async () => {
+    if (guest.clock.seconds < nextAt) return false;
+    const screen = await guest.takeScreen().then(readPicture, () => undefined); // a machine that is off has none
+    nextAt = guest.clock.seconds + pauseSeconds * guest.slowness;
+    last = screen ? faultOf({ expected, screen }, check) : "The screen cannot be read.";
+    return last === "";
+  };
+  if (await inTime(guest, check.seconds, isRight)) return passed("The screen looks as expected.");
+  return failed(guest, last);
+}
+
+function readPicture(png: Buffer): PNG | undefined {
+  // The header of a PNG file has its width and height at these places.
+  if (png.length < 24 || Math.max(png.readUInt32BE(16), png.readUInt32BE(20)) > maxSide) return undefined;
+  try {
+    return PNG.sync.read(png);
+  } catch {
+    return undefined;
+  }
+}
+
+const sizeOf = ({ width, height }: PNG): string => `${width} × ${height} pixels`;
+
+/** Why the screen is not as expected, as a sentence. Empty if it is. */
+function faultOf({ expected, screen }: { expected: PNG; screen: PNG }, { build, percent, mask }: Check): string {
+  if (sizeOf(expected) !== sizeOf(screen))
+    return `The screen has ${sizeOf(screen)}, and that of build ${build} ${sizeOf(expected)}.`;
+  const { width, height } = screen;
+  const ignoreMask = maskOf(mask, screen);
+  const compared = width * height - ignoreMask.reduce((sum, one) => sum + one, 0);
+  const different = pixelmatch(expected.data, screen.data, null, width, height, { ignoreMask });
+  const equal = compared === 0 ? 100 : 100 - (100 * different) / compared;
+  return equal >= percent ? "" : `${Math.floor(equal * 10) / 10} % of the screen looks as in build ${build}.`;
+}
+
+/** A byte for each pixel: 1 if it is not compared. */
+function maskOf(mask: string, { width, height }: PNG): Uint8Array {
+  const ignored = new Uint8Array(width * height);
+  for (const { left, top, ...size } of readMask(mask) ?? [])
+    for (let row = top; row < Math.min(top + size.height, height); row += 1)
+      ignored.fill(1, row * width + Math.min(left, width), row * width + Math.min(left + size.width, width));
+  return ignored;
+}
