@@ -83,5 +83,9 @@ it("names what an image does not do, and lets it be published when that is fixed
   await configure({ checks: [...good, ...restarts] });
   const passed = await check();
   expect(passed.code, passed.stdout + passed.stderr).toBe(0);
+
+  await configure({ checks: [{ kind: "login" }, { kind: "screen", build: buildId }] });
+  const same = await check();
+  expect(same.code, same.stdout + same.stderr).toBe(0);
   expect((await publish()).status).toBe(200);
 });

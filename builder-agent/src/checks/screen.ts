@@ -13,7 +13,9 @@ export async function lookAtScreen(check: Check, guest: Guest): Promise<Seen> {
   const reference = await guest.readScreen(check.build);
   const expected = reference && readPicture(reference);
   if (!expected)
-    return notRun(`Build ${check.build} of your account has no screen to compare with: its checks must have passed.`);
+    return notRun(
+      `Build ${check.build} has no screen to compare with. Use a build of your account whose checks have passed.`,
+    );
   let last = "The machine has no screen.";
   let nextAt = 0;
   const isRight = async () => {
@@ -23,7 +25,7 @@ export async function lookAtScreen(check: Check, guest: Guest): Promise<Seen> {
     last = screen ? faultOf({ expected, screen }, check) : "The screen cannot be read.";
     return last === "";
   };
-  if (await inTime(guest, check.seconds, isRight)) return passed("The screen looks as expected.");
+  if (await inTime(guest, check.seconds, isRight)) return passed("The screen matches.");
   return failed(guest, last);
 }
 
@@ -42,13 +44,13 @@ const sizeOf = ({ width, height }: PNG): string => `${width} × ${height} pixels
 /** Why the screen is not as expected, as a sentence. Empty if it is. */
 function faultOf({ expected, screen }: { expected: PNG; screen: PNG }, { build, percent, mask }: Check): string {
   if (sizeOf(expected) !== sizeOf(screen))
-    return `The screen has ${sizeOf(screen)}, and that of build ${build} ${sizeOf(expected)}.`;
+    return `The screen has ${sizeOf(screen)}, but that of build ${build} has ${sizeOf(expected)}.`;
   const { width, height } = screen;
   const ignoreMask = maskOf(mask, screen);
   const compared = width * height - ignoreMask.reduce((sum, one) => sum + one, 0);
   const different = pixelmatch(expected.data, screen.data, null, width, height, { ignoreMask });
   const equal = compared === 0 ? 100 : 100 - (100 * different) / compared;
-  return equal >= percent ? "" : `${Math.floor(equal * 10) / 10} % of the screen looks as in build ${build}.`;
+  return equal >= percent ? "" : `${Math.floor(equal * 10) / 10} % of the screen matches that of build ${build}.`;
 }
 
 /** A byte for each pixel: 1 if it is not compared. */

@@ -133,11 +133,11 @@ describe("checks of a machine", () => {
       "not_run",
       "not_run",
     ]);
-    expect(report?.results[1]?.seen).toMatch(/^\d\d(\.\d)? % of the screen looks as in build 2\.$/);
+    expect(report?.results[1]?.seen).toMatch(/^\d\d(\.\d)? % of the screen matches that of build 2\.$/);
     expect(report?.results[4]?.seen).toBe(
-      `The screen has ${width} × ${height} pixels, and that of build 3 8 × 8 pixels.`,
+      `The screen has ${width} × ${height} pixels, but that of build 3 has 8 × 8 pixels.`,
     );
-    expect(report?.results[7]?.seen).toMatch(/^Build 6 of your account has no screen to compare with/);
+    expect(report?.results[7]?.seen).toMatch(/^Build 6 has no screen to compare with/);
   });
 
   it("restarts a machine that has passed, and cuts its power", async () => {

@@ -137,12 +137,12 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
     says: ({ path, megabytes }) => `At most ${megabytes} MB are used where ${path} is stored.`,
   },
   screen: {
-    label: "The screen looks as in an earlier build",
+    label: "The screen matches that of an earlier build",
     fields: { build: undefined, percent: 99, mask: "", seconds: usual.seconds },
     mayLack: ["mask"],
     needs: "canCompareScreens",
     says: ({ build, percent, mask, seconds }) =>
-      `At least ${percent} % of the screen${mask === "" ? "" : ` outside ${mask}`} looks as in build ${build} within ${seconds} s.`,
+      `At least ${percent} % of the screen${mask === "" ? "" : `, without ${mask},`} matches that of build ${build} within ${seconds} s.`,
   },
   second_boot: {
     label: "It works again after a restart",
