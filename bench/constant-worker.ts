@@ -10,7 +10,7 @@ export interface ConstantWorker {
   stop: () => Promise<void>;
 }
 
-/** The fastest possible Worker: it always answers the same bytes, and runs as the launcher runs ours. */
+/** The fastest possible Worker: it always answers the same bytes, and runs in the same way as Kiln's Worker. */
 export async function startConstantWorker(text: string): Promise<ConstantWorker> {
   const { worker } = await bundleWorker();
   const { compatibilityDate, compatibilityFlags } = worker;

@@ -1,6 +1,6 @@
 import type { Place } from "./place.ts";
 
-/** One line of the table: our result and the one that it is compared with, from the same run. */
+/** One line of the table: Kiln's result and the result that it is compared with, from the same run. */
 export interface Figure {
   what: string;
   ours: string;

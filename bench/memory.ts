@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { marked } from "../scripts/launch/leftovers.ts";
 
-/** The process of a service's Worker. */
+/** The process that runs a service's Worker. */
 export function workerdOf(stateDir: string): number {
   const found = marked(stateDir).find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "workerd");
   if (found === undefined) throw new Error("the service has no workerd");

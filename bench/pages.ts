@@ -27,7 +27,7 @@ const barMs = 50;
 const barKb = 35;
 const paths = [...openPages, ...accountPages, ...appliancePages.map((tab) => `/appliance/ID${tab}`)];
 
-/** A prepared checkout of the tree to compare with. */
+/** A prepared checkout of the tree that is compared. */
 const before = process.env["KILN_BENCH_BEFORE"];
 
 /** Pages that need the solver. */
@@ -103,7 +103,7 @@ async function startReader(place: Place, services: AsyncDisposableStack, tree: s
   };
 }
 
-/** Characters that look random, because repetitions would be compressed. The same in each run. */
+/** Random-looking characters, because repetitions would be compressed. They are the same in each run. */
 const nameOf = (at: number): string =>
   [`${at} `, ...[1, 2, 3].map((nth) => createHash("sha512").update(`${at} ${nth}`).digest("base64url"))]
     .join("")
@@ -157,7 +157,10 @@ const untilExamined = (reader: Connection): Promise<boolean> =>
     return !(await read(reader, "/appliances")).includes("> Being checked");
   });
 
-/** One request after the other, in turns: the processor time of each, in milliseconds. Nothing if only this tree has the page. */
+/**
+ * Sends requests one after the other, in turns. Returns the processor time of each in milliseconds, or nothing if only
+ * this tree has the page.
+ */
 async function timesOf(path: string, ours: Reader, theirs: Reader | undefined) {
   const [ms, msBefore]: [number[], number[]] = [[], []];
   for (let round = -warmUps; round < rounds; round++) {

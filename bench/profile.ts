@@ -31,7 +31,7 @@ async function profileTiny(place: Place): Promise<Figure[]> {
   );
 }
 
-/** The second and the third build begin with the packages of the first. */
+/** The second and the third build start with the packages of the first. */
 async function profileDebian(place: Place): Promise<Figure[]> {
   const packages = ["console-setup"];
   const jeos: DebianInput = debianInput({ release: "bookworm", packages });
@@ -48,7 +48,7 @@ async function profileDebian(place: Place): Promise<Figure[]> {
   return figures;
 }
 
-/** One more file that config.sh writes, as it writes each file of an appliance. */
+/** Adds one more file, which config.sh writes like every file of an appliance. */
 function withOtherMotd({ input, folder }: DebianInput): DebianInput {
   const script = `${input.description["config.sh"] ?? ""}\necho changed > /etc/motd\n`;
   return { input: { ...input, description: { ...input.description, "config.sh": script } }, folder };

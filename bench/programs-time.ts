@@ -7,8 +7,8 @@ const ticksPerSecond = 100; // USER_HZ of Linux on x86
 const interpreters = /^(?:python[\d.]*|perl|sh|bash|dash|node)$/;
 
 /**
- * Attributes the processor time of everything that this process starts to programs, from samples. What ended between two
- * samples has no name. `end` → seconds by program, the largest first
+ * Attributes the processor time of all processes that this process starts to programs, from samples. A process that
+ * starts and ends between two samples has no name. `end` returns seconds by program, the largest first.
  */
 export function watchPrograms(): { end: () => [program: string, seconds: number][] } {
   const before = { all: processorSeconds([process.pid]), own: process.cpuUsage() };
@@ -30,14 +30,14 @@ export function watchPrograms(): { end: () => [program: string, seconds: number]
   };
 }
 
-/** Samples the children of a process, and theirs. */
+/** Samples all descendants of a process. */
 function sample(pid: number, seen: Map<string, { program: string; ticks: number }>): void {
   for (const child of childrenOf(pid)) {
     try {
       const stat = readFileSync(`/proc/${child}/stat`, "utf8");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       const ticks = Number(fields[11]) + Number(fields[12]);
-      // A process id is used again, and a process may become another program.
+      // A process id can be reused, and a process can execute another program.
       const program = programOf(child);
       const key = `${child} ${fields[19]}`;
       const last = seen.get(key);

@@ -64,8 +64,8 @@ const extendedKeys = -258;
 const desktopSize = -223;
 
 /**
- * QEMU immediately answers SetEncodings that includes extended key events, with an update of one empty rectangle. A
- * request for a picture would not work, because QEMU draws at its own pace, up to 30 ms later.
+ * QEMU immediately answers a SetEncodings that includes extended key events: it sends an update of one empty rectangle.
+ * A request for a picture would not work, because QEMU draws up to 30 ms later.
  */
 async function roundTrip(wire: Wire): Promise<void> {
   const request = Buffer.from([2, 0, 0, 1, 0, 0, 0, 0]);

@@ -14,7 +14,9 @@ const barSeconds = 1;
 const parallelCounts = [1, 8, 32];
 const tripsOfOne = 200;
 
-/** The same measurements from a snapshot of the booted guest, and then with several sessions at the same time. */
+/**
+ * The same measurements from a snapshot of the booted guest, first alone and then with several sessions in parallel.
+ */
 export async function measureSnapshot(place: Place): Promise<Figure[]> {
   const service = await place.start([], tmpdir(), { KILN_AGENT_SNAPSHOTS: "on" });
   const image = await place.imageOf(service);

@@ -94,5 +94,5 @@ async function driveBare({ image, folder, session, command }: Bare): Promise<num
   }
 }
 
-/** This image is not held in a cache, so there is nothing to release. */
+/** This image is not in a cache, so there is nothing to release. */
 const unheld = { release: () => {}, [Symbol.dispose]: () => {} };

@@ -21,7 +21,7 @@ const barMib = 64;
 const gib = (parts * partBytes) / 1024 ** 3;
 const limitMs = 600_000;
 
-/** workerd's memory during a 2 GiB upload like that of an agent: with a claim, in parts, and with digests. */
+/** workerd's memory during a 2 GiB upload that is sent as an agent does: with a claim, in parts, and with digests. */
 export async function measureUploadMemory(place: Place): Promise<Figure[]> {
   const service = await place.start(["--no-agent"]);
   try {

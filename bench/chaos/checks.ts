@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** A fault that was caused, and the time that it took. */
+/** A fault that was injected, and its time. */
 export interface Happened {
   name: string;
   mayCostAttempt: boolean;
@@ -113,7 +113,7 @@ async function problemOfImage({ client, id }: Build): Promise<string | undefined
   return md5 === build.checksum.md5 ? undefined : `its MD5 is ${md5}, not ${build.checksum.md5}`;
 }
 
-/** Checks for what is left after agents and service have stopped. */
+/** Checks for leftovers after agents and service have stopped. */
 export const checksAfter: Check[] = [
   {
     name: "agents leave no process, mount, loop device or directory",

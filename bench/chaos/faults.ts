@@ -8,7 +8,10 @@ import type { Host, World } from "./world.ts";
 /** A fault that has ended when `happen` resolves. */
 export interface Fault {
   name: string;
-  /** Whether it may cost a running build an attempt: a program of its host is gone, or its agent is silent for a lease. */
+  /**
+   * Whether it may cost a running build an attempt: a program of its host is killed, or its agent is silent for a
+   * lease.
+   */
   mayCostAttempt: boolean;
   /** Returns a description of this occurrence. */
   happen: (world: World, chance: Chance) => Promise<string>;
@@ -72,7 +75,7 @@ const connection =
     return `${name}, ${forSeconds} s`;
   };
 
-/** Requests of an agent. The answers to some of them are lost. */
+/** An agent's requests whose answers may be lost. */
 const asked: Record<string, RegExp> = {
   "claims of builds": /POST \/agent\/builds\/claim/,
   "claims of testdrives": /POST \/agent\/testdrives\/claim/,

@@ -1,4 +1,7 @@
-/** `npm run chaos -- --seed N`: breaks a whole service while it builds, and checks from outside that nothing is lost. */
+/**
+ * `npm run chaos -- --seed N`: injects faults into a whole service while it builds, and checks from outside that
+ * nothing is lost.
+ */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +59,7 @@ async function main(): Promise<number> {
   return isWhole ? 0 : 1;
 }
 
-/** Makes the faults happen one after the other, spread over the builds. */
+/** Injects the faults one after the other, spread over the builds. */
 async function breakThings(world: World, work: Work, over: AbortSignal): Promise<Happened[]> {
   const chance = new Chance(seed);
   const happened: Happened[] = [];

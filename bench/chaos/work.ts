@@ -28,7 +28,7 @@ export interface Testdrive {
   message: string;
 }
 
-/** The requests of the service's users, and the results. */
+/** Sends the requests of the service's users, and records the results. */
 export class Work {
   readonly builds: Build[] = [];
   readonly testdrives: Testdrive[] = [];

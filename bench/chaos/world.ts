@@ -24,7 +24,7 @@ const limits = {
   MAX_TESTDRIVES_PER_ACCOUNT: "4",
 };
 
-/** An agent, and the connection through which it reaches the service. */
+/** An agent, and the connection to the service that it uses. */
 export interface Host {
   name: string;
   agent: OwnAgent;
@@ -35,7 +35,7 @@ export interface Host {
 /** A whole service for this run, with real processes, its own state directory and its own agents. */
 export class World implements AsyncDisposable {
   readonly hosts: Host[] = [];
-  /** Hosts that worked with the token of another one for a while. */
+  /** Hosts that used another host's token for a while. */
   readonly twins: Host[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), "kiln-chaos-"));
   readonly #place: ServicePlace;
@@ -84,7 +84,7 @@ export class World implements AsyncDisposable {
     return this.#printed + this.#service.output();
   }
 
-  /** A host with its own disk, whose agent has this token. It is not started. */
+  /** A host with its own disk. Its agent uses this token, and is not started yet. */
   async addHost(name: string, token: string): Promise<Host> {
     const folder = join(this.#folder, `${name}-${Date.now()}`);
     mkdirSync(folder);
@@ -106,7 +106,7 @@ export class World implements AsyncDisposable {
     await Promise.all(this.hosts.map(({ agent }) => (agent.pid === undefined ? agent.start() : undefined)));
   }
 
-  /** Stops agents and service, and keeps the state for the last checks. */
+  /** Stops agents and service, and keeps the state for the final checks. */
   async end(): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -114,7 +114,7 @@ export class World implements AsyncDisposable {
     await this.#service.end("SIGTERM");
   }
 
-  /** Stores the logs of agents and service, to find the cause of a failure. */
+  /** Stores the logs of agents and service, for finding the cause of a failure. */
   saveLogs(folder: string): void {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "service.log"), this.printed);

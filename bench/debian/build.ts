@@ -70,7 +70,9 @@ export async function measureDebianBuild(place: Place): Promise<Figure[]> {
 /** The seconds that a build took. */
 interface Taken {
   elapsed: number;
-  /** Processor time of all its processes. Other work on this machine affects it less than the elapsed time. */
+  /**
+   * Processor time of all its processes. Other work on this machine affects it less than it affects the elapsed time.
+   */
   processor: number;
 }
 
@@ -148,7 +150,7 @@ interface Bare {
   script(text: string): string;
 }
 
-/** Omits the same waits as our builds. */
+/** Skips the same waits as Kiln's builds. */
 const withoutWaits: Bare = {
   environment: kiwiEnvironment,
   command: async (path) => (await preloaded("kiwi-ng", path)) ?? ["kiwi-ng"],
@@ -189,7 +191,7 @@ async function buildBare(saved: string, folder: string, bare: Bare): Promise<Tak
 const change = (file: string, edit: (text: string) => string): void =>
   writeFileSync(file, edit(readFileSync(file, "utf8")));
 
-/** Some programs close every possible file descriptor. With a limit of a million that would take minutes. */
+/** Some programs close every possible file descriptor. With a limit of a million, that would take minutes. */
 async function kiwi(command: string[], place: { env: Record<string, string>; cwd: string }): Promise<void> {
   let lastWords = "";
   const exit = await run(...enclosed("prlimit", ["--nofile=1024:", "--", ...command]), {

@@ -1,4 +1,4 @@
-/** Which release of Debian is measured. */
+/** The release of Debian that is measured. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ export type Codename = keyof typeof catalogues;
 
 const isKnown = (codename: string): codename is Codename => Object.hasOwn(catalogues, codename);
 
-/** Throws if this machine runs no release of Debian that has a catalogue. */
+/** Throws unless this machine runs a release of Debian that has a catalogue. */
 export function releaseOfHost(): Codename {
   const [, codename = ""] = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
   if (!isKnown(codename)) throw new Error("this machine runs neither Debian 12 nor 13");
@@ -17,8 +17,8 @@ export function releaseOfHost(): Codename {
 }
 
 /**
- * Makes every apt that this process starts use one release, from the mirrors of this machine's own apt. Returns the function
- * that undoes this.
+ * Makes every apt that this process starts use one release, from the mirrors of this machine's own apt. Returns a
+ * function that undoes this.
  */
 export async function useRelease(codename: Codename, folder: string): Promise<Disposable> {
   const { archive, security } = await debianMirrors(AbortSignal.timeout(60_000));

@@ -1,9 +1,12 @@
-/** Random packages that a person may choose, the same in each run. */
+/** Random packages that a person might choose. They are the same in each run. */
 import { readStanzas, packageIndexes, type Stanza } from "../software/debian.ts";
 
 const seed = 1;
 
-/** Half of the selections have one package that no other needs, the rest have three. Prefers packages with many dependencies. */
+/**
+ * Half of the selections have one package that no other package needs. The rest have three packages, preferably with
+ * many dependencies.
+ */
 export function seededSelections(count: number): string[][] {
   const known = new Map(
     packageIndexes()

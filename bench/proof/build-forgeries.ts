@@ -1,9 +1,9 @@
-/** How a root on the host of an agent forges an image, while the service believes the agent. */
+/** Forgeries of an image by someone with root access to an agent's host. The service believes the agent. */
 export interface BuildForgery {
   what: string;
   /** Scripts that run before or after a stage of KIWI, with `$root`, `$description`, `$packages`, `$target` and `$here`. */
   kiwi?: Partial<Record<KiwiMoment, string>>;
-  /** The lies in the agent's report (lying-agent.ts). */
+  /** False statements in the agent's report (lying-agent.ts). */
   report?: object;
 }
 
@@ -17,7 +17,7 @@ const before = (what: string, script: string): BuildForgery => ({ what, kiwi: { 
 const inRoot = (what: string, script: string): BuildForgery => ({ what, kiwi: { "after-prepare": script } });
 const after = (what: string, script: string): BuildForgery => ({ what, kiwi: { "after-create": script } });
 
-/** Each is built from the same appliance: Tiny Linux with `hello` and a file /etc/motd. */
+/** All are built from the same appliance: Tiny Linux with `hello` and a file /etc/motd. */
 export const buildForgeries: readonly BuildForgery[] = [
   before(
     "a package of the same version with another program",

@@ -1,11 +1,14 @@
-/** How someone who delivers a published image forges it or the files next to it, without the key of the service. */
+/**
+ * Forgeries of a published image, or of the files next to it, by someone who delivers them but has no key of the
+ * service.
+ */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { preAuthEncoding } from "#lib/attest/dsse";
 
-/** Images with the files next to them, by the paths of the images. */
+/** The paths of images, which have their files next to them. */
 interface Files {
-  /** A copy, which is forged. */
+  /** The copy that is forged. */
   image: string;
   /** An image of the previous version. */
   older: string;
@@ -53,7 +56,7 @@ const inStatement = (from: string | RegExp, to: string) => (envelope: Envelope) 
   envelope.payload = Buffer.from(text.replace(from, to)).toString("base64");
 };
 
-/** Files of another image under the names of this one. */
+/** Files of another image, renamed to those of this one. */
 function replace({ image }: Files, by: string, suffixes: readonly string[]): void {
   for (const suffix of suffixes) {
     // The older version was never rebuilt.

@@ -1,4 +1,4 @@
-/** Forges images and their files, and records which check finds it: `npm run bench -- proof/forged`. */
+/** Forges images and their files, and records which check detects it: `npm run bench -- proof/forged`. */
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ export interface Forgeries {
   services: readonly ServiceForgery[];
 }
 
-/** Answers that the service, or someone between it and the stranger, can change. */
+/** Answers that can be changed by the service, or by someone between it and the stranger. */
 interface ServiceForgery {
   what: string;
   path: RegExp;
@@ -36,7 +36,7 @@ export const everyForgery: Forgeries = {
 
 type Say = (line: string) => void;
 
-/** Tries forgeries in a new workshop. The verdict "missed" means that no check has found the forgery. */
+/** Tries forgeries in a new workshop. The verdict "missed" means that no check has detected the forgery. */
 export async function proveForged(workshop: Workshop, forgeries: Forgeries, say: Say): Promise<Figure[]> {
   const forger = await Forger.start(workshop);
   await forger.prepare();
@@ -53,7 +53,7 @@ export async function proveForged(workshop: Workshop, forgeries: Forgeries, say:
   return figures;
 }
 
-/** An agent whose root forges what it builds. */
+/** An agent on a host whose root user forges the images. */
 class Forger {
   readonly #folder: string;
   readonly #workshop: Workshop;
@@ -117,7 +117,7 @@ interface Found {
   line: string;
 }
 
-/** The second agent builds the input again. If it finds nothing, a stranger does. */
+/** The second agent builds the input again. If it detects nothing, a stranger builds it. */
 async function foundByRebuild(workshop: Workshop, buildId: string): Promise<Found> {
   const { code, stdout, stderr } = await workshop.machine.kiln(["rebuild", buildId]);
   if (code !== 0) return { by: "the second agent", isFound: code === 2, line: oneLine(stdout || stderr) };
@@ -134,7 +134,7 @@ async function versionOf(workshop: Workshop, buildId: string): Promise<string> {
   return builds.find(({ id }) => String(id) === buildId)?.version ?? "";
 }
 
-/** Honest images are verified first: what refuses those, too, finds nothing. */
+/** Verifies honest images first, because a check that also refuses those proves nothing. */
 async function provenFiles(workshop: Workshop, { files, services }: Forgeries, say: Say): Promise<Figure[]> {
   const older = await workshop.publish("First", "0.0.1");
   await workshop.publish("Second");

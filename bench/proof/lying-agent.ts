@@ -1,14 +1,14 @@
 /**
- * Loaded into a builder agent with `--import`: its reports of finished builds contain what is in the folder of the forgery. A root
- * on the host can do this, and the service cannot see it.
+ * Loaded into a builder agent with `--import`. The agent's reports of finished builds then include the contents of the
+ * forgery's folder. Root on the host can do this, and the service cannot see it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 interface Lies {
-  /** A package that the report leaves out. */
+  /** A package that the report omits. */
   hidden?: string;
-  /** Fields that the report has instead. */
+  /** Fields that the report replaces. */
   fields?: Record<string, unknown>;
 }
 

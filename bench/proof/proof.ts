@@ -3,7 +3,7 @@ import { everyForgery, proveForged } from "./forged.ts";
 import { measurePublished } from "./published.ts";
 import { Workshop } from "./workshop.ts";
 
-/** Shows that claims about images are true, and that someone finds false ones. */
+/** Shows that true claims about images can be verified, and that false ones are detected. */
 export const proof: Measurement[] = [
   { name: "proof/published", run: measurePublished },
   {

@@ -7,7 +7,7 @@ import { verdict, type Figure } from "../figure.ts";
 import type { Place } from "../place.ts";
 import { Workshop } from "./workshop.ts";
 
-/** An image that a publisher wants. */
+/** An image that a publisher requests. */
 interface Wish {
   name: string;
   template: number;
@@ -18,12 +18,12 @@ interface Wish {
 }
 
 const packages = ["hello", "hello-docs", "hello-lang", "libgreet"];
-/** This package conflicts with the libgreet of the others. */
+/** This package conflicts with libgreet, which the other packages use. */
 const alone = "greet-classic";
 const zones = ["Europe/Vienna", "Asia/Tokyo", "America/Bogota", "Etc/UTC"];
 const formats = imageTypes.filter((type) => type !== "oemiso");
 
-/** The seed decides everything. The formats take turns. */
+/** The seed determines everything. The formats take turns. */
 export function wishesOf(seed: number, count: number): Wish[] {
   const chance = new Chance(seed);
   return Array.from({ length: count }, (_, nth) => ({
@@ -41,7 +41,7 @@ export function wishesOf(seed: number, count: number): Wish[] {
   }));
 }
 
-/** `KILN_PROOF="SEED COUNT"` replaces the seed, 1, and the number of images, 20. */
+/** `KILN_PROOF="SEED COUNT"` replaces the default seed (1) and number of images (20). */
 export async function measurePublished(place: Place): Promise<Figure[]> {
   const [seed = 1, count = 20] = (process.env["KILN_PROOF"] ?? "1 20").split(" ").map(Number);
   await using workshop = await Workshop.open();
@@ -55,7 +55,7 @@ export async function measurePublished(place: Place): Promise<Figure[]> {
   return figures;
 }
 
-/** Builds and publishes the requested images. Then a stranger builds it again. */
+/** Builds and publishes the requested image. Then a stranger builds it again. */
 export async function provePublished(workshop: Workshop, wish: Wish): Promise<Figure> {
   const provenance = `${await publish(workshop, wish)}.intoto.jsonl`;
   const { code, stdout, stderr } = await workshop.rebuildElsewhere(provenance);

@@ -11,17 +11,17 @@ import { startService, type Service } from "../../test/acceptance/support/servic
 
 const program = fileURLToPath(new URL("../../builder-agent/src/main.ts", import.meta.url));
 const agentDiskMb = 3000;
-/** Nothing is shared between builds but packages. */
+/** Builds share only packages. */
 const agentKeys = { isolation: "none", minFreeGb: 0, packageCacheGb: 0.5, preparedGb: 0 };
 const limits = { MAX_BUILDS: "100", MAX_BUILDS_PER_ACCOUNT: "100" };
 
-/** A service without agents, a publisher with the command line, and what a stranger needs. */
+/** A service without agents, a publisher with the command line, and everything that the stranger needs. */
 export class Workshop implements AsyncDisposable {
   readonly service: Service;
   /** The publisher's machine. */
   readonly machine: Machine;
   readonly folder = mkdtempSync(join(tmpdir(), "kiln-proof-"));
-  /** Not below the folders that the stranger cannot see. */
+  /** Outside the folders that are hidden from the stranger. */
   readonly #elsewhere = mkdtempSync("/var/tmp/kiln-stranger-");
   readonly #agents: OwnAgent[] = [];
 
@@ -80,8 +80,8 @@ export class Workshop implements AsyncDisposable {
   }
 
   /**
-   * Runs `kiln-agent rebuild` for a stranger, as another host with another clock, and without a token: the state of the
-   * service, of its agents and of the publisher are empty folders for this process.
+   * Runs `kiln-agent rebuild` for a stranger, without a token, as if on another host with another clock. This process
+   * sees empty folders in place of the state of the service, of its agents and of the publisher.
    */
   async rebuildElsewhere(provenance: string, words: readonly string[] = ["--service", this.url]): Promise<Ended> {
     const hidden = [this.service.stateDir, ...this.#agents.map(({ stateDir }) => stateDir), this.machine.folder];
@@ -101,7 +101,7 @@ export class Workshop implements AsyncDisposable {
   }
 }
 
-/** A package of the same name and version as Tiny Linux's `hello`, or of another name, that prints another greeting. */
+/** A package that prints another greeting. It has the name and version of Tiny Linux's `hello`, or another name. */
 export function ownRpm(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${name}.spec`);

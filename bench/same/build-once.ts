@@ -12,13 +12,13 @@ import { buildHere } from "../../test/acceptance/support/local-build.ts";
 export interface Job {
   /** The frozen input as JSON. */
   input: string;
-  /** The formats that are made from what KIWI makes of it. */
+  /** The formats that are made from the same KIWI image. */
   formats: ImageType[];
   /** The address of the packages. */
   url: string;
   /** The directory of the build. */
   stateDir: string;
-  /** The directory for the results: each format as a file of its name, and the index of the root. */
+  /** The directory for the results: one file for each format, named after it, and the index of the root. */
   into: string;
 }
 

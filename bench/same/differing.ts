@@ -1,4 +1,4 @@
-/** How two files differ that should be the same. */
+/** Finds the differences of two files that should be the same. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ export function differingBytes(one: string, other: string): number {
   return count;
 }
 
-/** The files that differ in two archives, with the number of bytes. Empty for what is not an archive. */
+/** The files that differ in two archives, with the number of bytes. Empty if they are not archives. */
 export function differingMembers(one: string, other: string): string[] {
   const dirs = [one, other].map(unpacked);
   try {

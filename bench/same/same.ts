@@ -16,7 +16,7 @@ import type { Job } from "./build-once.ts";
 
 const program = fileURLToPath(new URL("build-once.ts", import.meta.url));
 
-/** The surroundings of the two builds of a pair. The second one also begins later. */
+/** The environments of a pair's two builds. The second build also starts later. */
 const worlds = [
   {
     hostname: "first",
@@ -27,7 +27,7 @@ const worlds = [
   },
   {
     hostname: "second-host",
-    // Images have a directory of this name, too. KIWI makes the path of the packages in the root.
+    // Images also have a directory of this name. KIWI creates the path of the packages in the root.
     state: { parent: "/var/tmp", name: "another/longer/place" },
     umask: "077",
     cpus: "0",
@@ -89,7 +89,7 @@ async function measureTiny(place: Place): Promise<Figure[]> {
   return figures;
 }
 
-/** The disk alone: its other formats are made of it as those of Tiny Linux are. */
+/** Only the disk. Its other formats are made like those of Tiny Linux. */
 async function measureDebian(place: Place, name: string, wish: DebianWish): Promise<Figure[]> {
   const { input, folder } = debianInput({ ...wish, packages: ["console-setup", ...(wish.packages ?? [])] });
   using server = await serveFiles(folder, "/repositories/debian/");
@@ -102,7 +102,7 @@ interface Pair {
   url: string;
 }
 
-/** A kind of image that cannot be built here also gets a line. */
+/** A kind of image that cannot be built here also gets a line in the table. */
 async function tried(system: string, place: Place, pair: Pair): Promise<Figure[]> {
   try {
     return await comparePair(system, place, pair);

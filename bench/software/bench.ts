@@ -12,7 +12,7 @@ export interface Bench {
   start: () => Promise<BareService>;
 }
 
-/** A figure without a bar. */
+/** A figure without a limit. */
 export const reported = (what: string, ours: string): Figure => ({
   what,
   ours,

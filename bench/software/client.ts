@@ -8,7 +8,7 @@ import { waitUntil } from "../wait.ts";
 /** The result of a change to the selection, which is `broken` if it does not resolve. */
 export type ChangeState = "changed" | "equal" | "broken";
 
-/** One appliance of a service, used like by any client. */
+/** One appliance of a service, used as any client would use it. */
 export class ApplianceClient {
   readonly rest: RestClient;
   readonly id: string;

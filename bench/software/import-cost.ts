@@ -134,7 +134,10 @@ function watchHeap(inspector: Inspector) {
   };
 }
 
-/** User and system time of a workerd; 0 for every other process (proc(5): fields 14 and 15, which follow the name in brackets). */
+/**
+ * User and system time of a workerd. 0 for every other process. In proc(5) these are fields 14 and 15, counted after
+ * the name in parentheses.
+ */
 function cpuSecondsOf(pid: number): number {
   try {
     const [, name, rest = ""] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];

@@ -30,7 +30,7 @@ export const namesIn = (field: string | undefined): string[] =>
     .flatMap(alternative)
     .map(({ name }) => name);
 
-/** `1:2.0-rc-3` → `1:2.0.rc-3`: only the last dash of a version may be one. */
+/** `1:2.0-rc-3` → `1:2.0.rc-3`: a version may contain only one dash, the last. */
 export function evrOf(version: string): string {
   const dash = version.lastIndexOf("-");
   return dash < 0 ? version : `${version.slice(0, dash).replaceAll("-", ".")}-${version.slice(dash + 1)}`;
@@ -46,8 +46,8 @@ function alternative(text: string): Relation[] {
 }
 
 /**
- * Without a release, rpm compares only versions, so 2.36-9 is not greater than 2.36, but in Debian it is. `2.39-.` means greater
- * than every release of 2.39.
+ * Without a release, rpm compares only versions. So 2.36-9 is not greater than 2.36, but in Debian it is. `2.39-.`
+ * means greater than every release of 2.39.
  */
 function versioned(comparison: Comparison, version: string): { comparison: Comparison; evr: string } {
   if (version.endsWith("-.")) {

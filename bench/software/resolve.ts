@@ -12,7 +12,7 @@ export const selections = [
 ] as const;
 export type Selection = (typeof selections)[number];
 
-/** At every Nth change, zypper makes the same change, and both answers are compared. */
+/** At every Nth change, zypper makes the same change, and the two answers are compared. */
 const zypperEvery = 10;
 const coldStarts = 6;
 
@@ -29,7 +29,7 @@ export async function fillAppliance(
   return client;
 }
 
-/** The isolate has not seen any of these changes before. Undoing one leads to a cached image. */
+/** The isolate has not seen any of these changes before. Undoing one returns to a cached image. */
 export async function measureWarm(bench: Bench, client: ApplianceClient, selection: Selection): Promise<Figure> {
   const comparison = new Comparison(bench, selection);
   const [ours, back]: [number[], number[]] = [[], []];

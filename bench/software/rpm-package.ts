@@ -12,8 +12,8 @@ export const madeAt = 1_700_000_000;
 const sectionsWithoutPrograms = /(^|\/)(lib.*|doc|fonts|python|perl|java|javascript|localization|debug|kernel)$/;
 
 /**
- * Takes the facts of Debian's index unchanged. The index has no file lists and none of the capabilities that rpm finds in files. So
- * shared libraries, pkg-config, perl, python and programs are derived from the names, which follow Debian's policy.
+ * Uses the facts of Debian's index unchanged. The index has no file lists, and no capabilities that rpm finds in files.
+ * So shared libraries, pkg-config, perl, python and programs are derived from the names, which follow Debian's policy.
  */
 export function rpmPackage(stanza: Stanza): RepositoryPackage {
   const { Package: name = "", Version: debianVersion = "" } = stanza;

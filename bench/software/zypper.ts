@@ -1,4 +1,4 @@
-/** The real zypper on a separate root: its answers, and their times with a warm cache. */
+/** Runs the real zypper on a separate root. Returns its answers, and their times with a warm cache. */
 import { execFile } from "node:child_process";
 
 export interface Timed<T> {

@@ -6,10 +6,10 @@ import { authorizationOf, counted, type Scenario } from "./scenario.ts";
 
 const openMb = 200;
 const types = ["tar.bz2", "tar.xz", "tar.gz"];
-/** The text compresses to a twentieth. A higher ratio would be refused immediately. */
+/** The text compresses to a twentieth of its size. A higher ratio would be refused immediately. */
 const piece = 64;
 
-/** Archives without packages, which must be decompressed to the end to find that out. */
+/** Archives without packages. The service must decompress them completely to find that out. */
 export const archives: Scenario = {
   name: "archives",
   what: `the upload of archives of ${openMb} MB, as ${types.join(", ")}`,

@@ -16,8 +16,8 @@ const stalledMs = 15_000;
 const barMib = 2;
 
 /**
- * Each reader takes the beginning of an image, and then reads no more. Anyone with the address can do that, because it
- * needs no credentials.
+ * Each reader reads the beginning of an image, and then stops reading. Anyone with the URL can do that, because the
+ * download needs no credentials.
  */
 export const downloads: Scenario = {
   name: "downloads",

@@ -8,7 +8,7 @@ const atOnce = 8;
 const times = 20;
 
 /**
- * Each draft compares two builds in which every package differs. The builds have an agent's results without its work.
+ * Each draft compares two builds in which every package differs. No agent has made these builds, only their results.
  */
 export const drafts: Scenario = {
   name: "drafts",

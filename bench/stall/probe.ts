@@ -24,9 +24,12 @@ export type Target = z.infer<typeof Target>;
 const Answered = z.object({
   /** Elapsed time. */
   ms: z.number(),
-  /** The part of that in which the service or the probe was ready to run, but other programs had the processor. */
+  /**
+   * The part of the elapsed time in which the service or the probe was ready to run, but other programs had the
+   * processor.
+   */
   othersMs: z.number(),
-  /** A status, or the reason why there was no answer. */
+  /** A status code, or the reason why there was no answer. */
   status: z.union([z.number(), z.string()]),
 });
 export type Answered = z.infer<typeof Answered>;

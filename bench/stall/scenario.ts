@@ -4,7 +4,7 @@ import type { Ready, Service } from "../../test/acceptance/support/service.ts";
 import type { Figure } from "../figure.ts";
 import type { Place } from "../place.ts";
 
-/** The load by one account, or by the service's own work, while another account is served. */
+/** A load by one account, or by the service itself, while another account is served. */
 export interface Scenario {
   /** `npm run bench -- stall/NAME` runs only this one. */
   name: string;
@@ -18,7 +18,7 @@ export interface Scenario {
   prepare: (stage: Stage) => Promise<Load>;
 }
 
-/** Runs until the work is done. Returns what its own requests got, for the table, and its own figures. */
+/** Runs until the work is done. Returns the results of its own requests for the table, and its own figures. */
 type Load = () => Promise<string | { seen: string; figures: Figure[] }>;
 
 /** A new service, and the account that causes the load. */

@@ -73,7 +73,7 @@ async function during<T>(start: () => () => Promise<Answered[]>, work: () => Pro
   return { value, answers: await end() };
 }
 
-/** Subtracts the processor time of other programs, which is not the service's. */
+/** Subtracts the waits that other programs cause, because they are not the service's. */
 const waits = (answers: readonly Answered[]): number[] => answers.map(({ ms, othersMs }) => ms - othersMs);
 
 function spoken(answers: readonly Answered[]): string {
