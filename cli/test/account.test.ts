@@ -1,4 +1,4 @@
-/** `kiln account mail`: shows the setting, and changes it. */
+/** `kiln account mail` shows and changes the setting. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Machine } from "./support/machine.ts";
 import type { StandIn } from "./support/service.ts";

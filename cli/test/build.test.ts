@@ -21,7 +21,7 @@ const build = (id: number, type: string, more: object = {}) => ({
   ...more,
 });
 
-/** Answers a log as events, or as text. */
+/** Returns a log as events, or as text. */
 const logOf =
   (events: string[], text = "") =>
   ({ headers }: { headers: { accept?: string | undefined } }, response: ServerResponse) =>
@@ -41,7 +41,7 @@ afterEach(async () => {
   machine[Symbol.dispose]();
 });
 
-/** One build that ends in this way. */
+/** One build that ends with this status. */
 function offer(state: string, message: string, text = ""): void {
   service.answers[`POST ${user}/running_builds`] = { build: build(7, "oem") };
   service.answers[`${user}/running_builds/7/log`] = logOf([progress(40, "Creating the image"), end], text);
@@ -168,7 +168,7 @@ it("prints on Ctrl-C that the build goes on", async () => {
   service.answers[`${user}/running_builds/7/log`] = (_request, response) =>
     void response.writeHead(200, { "content-type": "text/event-stream" }).write(progress(40, "Creating the image"));
   const { env, folder: cwd } = machine;
-  // Interrupts it as soon as it has shown progress.
+  // Interrupts the command as soon as it has shown progress.
   const line = "kiln wait 7 2>err & until grep -q Creating err; do sleep 0.05; done; kill -INT $!; wait $!";
   const ended = await run("bash", ["-mc", line], { env, input: "", cwd });
   expect(ended.code).toBe(130);

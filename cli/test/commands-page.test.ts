@@ -5,7 +5,7 @@ import { exitCodes } from "../src/complaint.ts";
 import { environment } from "../src/manual.ts";
 import { placeholders } from "../src/placeholders.ts";
 
-/** docs/commands.md, which is made from the commands themselves. */
+/** docs/commands.md, which is generated from the commands themselves. */
 const page = (): string =>
   [
     "# All commands",

@@ -111,7 +111,7 @@ async function fish(line: string): Promise<string[]> {
 }
 
 interface Terminal extends Disposable {
-  /** Types a line, and waits until it has printed this. */
+  /** Types a line, and waits until it has printed this text. */
   enter: (line: string, until: string) => Promise<void>;
   /** Types a line and Tab, and returns the words that the shell has then. */
   complete: (line: string) => Promise<string[]>;
@@ -138,7 +138,7 @@ function openTerminal(shell: string): Terminal {
     },
     complete: async (line) => {
       output = "";
-      // Ctrl-A goes to the beginning: the line becomes the words of a command that prints them.
+      // Ctrl-A moves to the beginning. The words of the line become arguments of a command that prints them.
       terminal.stdin.write(`${line}\t\u0001printf '<%s>' \u0005 end\n`);
       const printed = await shown(/<kiln>(<[^>]*>)*<end>/);
       return [...printed.matchAll(/<([^>]*)>/g)].map(([, word = ""]) => word).slice(0, -1);

@@ -37,7 +37,7 @@ let sent: Record<string, { headers: IncomingHttpHeaders; body: string }>;
 const env = { ROOT_PASSWORD: "quiet" };
 const changing = () => service.requests.filter((one) => /^(PUT|POST)/.test(one) && !one.endsWith("/plan"));
 
-/** Answers with this, and notes what was sent. */
+/** Returns this answer, and records the request. */
 const noting =
   (answer: object, status = 200) =>
   async (request: IncomingMessage, response: ServerResponse) => {

@@ -23,7 +23,7 @@ const same = Array.from({ length: 700 }, block);
 const zeros = Buffer.alloc(300 * blockBytes);
 const disks: Record<string, Buffer> = {
   [earlier]: Buffer.concat([...same, zeros, block()]),
-  // Blocks in other places, new ones between them, and an end that is not a whole block.
+  // Blocks at other positions, new blocks between them, and an end that is not a whole block.
   [newer]: Buffer.concat([
     block(),
     ...same.slice(350),
@@ -64,10 +64,10 @@ async function read(version: string): Promise<Blocks> {
   return blocks;
 }
 
-/** The best compression takes a minute for blocks that no compression makes smaller. */
+/** For incompressible blocks, the best compression takes a minute. */
 const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
-/** The delta, as the agent makes it. */
+/** The delta as the agent makes it. */
 async function deltaFrom(from: string, to: string): Promise<Buffer> {
   const [old, made] = [await read(from), await read(to)];
   const lacking = [...lackingBlocks(made.hashes, new Set(eachHash(old.hashes)))];

@@ -44,7 +44,7 @@ const noteOf = async (log: PlainLog, by: SigningKey = key, origin = "kiln.test/l
   return await signCheckpoint({ origin, ...log.head }, opened);
 };
 
-/** A log with other images before this one, and others after it. */
+/** A log in which this image is between others. */
 function logOf(before: number, after: number, change = ""): PlainLog {
   const log = new PlainLog();
   const other = (at: number) => entryOf({ image: sha256(`${at}${change}`), statement: sha256("") });
@@ -60,7 +60,7 @@ const proofIn = async (log: PlainLog, position: number, note?: string) =>
     note: note ?? (await noteOf(log)),
   });
 
-/** From now on the service serves this log, and no file of an earlier one. */
+/** From now on, the service serves this log and no file of an earlier one. */
 async function serve(log: PlainLog, note?: string): Promise<void> {
   for (const path of Object.keys(service.answers).filter((one) => one.startsWith("/log/")))
     delete service.answers[path];

@@ -93,7 +93,7 @@ it("sends no key over http to another machine", async () => {
 });
 
 it("sends KILN_TOKEN over http to another machine only with KILN_INSECURE", async () => {
-  // Kiln does not take this address for a local one, although it leads to this machine.
+  // Kiln does not consider this address local, although it leads to this machine.
   const env = { KILN_URL: service.url.replace("127.0.0.1", "0.0.0.0"), KILN_ACCOUNT: "tux", KILN_TOKEN: "token" };
   const refused = await machine.kiln(["list"], { env });
   expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("is not encrypted") });

@@ -10,7 +10,7 @@ import { commands } from "../src/commands.ts";
 const folder = mkdtempSync(join(tmpdir(), "kiln-packed-"));
 const prefix = join(folder, "prefix");
 const project = new URL("..", import.meta.url).pathname;
-/** The other end of what `kiln mcp` speaks. */
+/** The client for testing `kiln mcp`. */
 const onlyTested = "@modelcontextprotocol/client";
 const npm = (...args: string[]) => execFileSync("npm", args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
 
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The packaged Node 24, and an older one if the machine has it. */
+/** Every Node in the PATH. */
 const nodes = (process.env["PATH"] ?? "")
   .split(":")
   .map((one) => join(one, "node"))

@@ -26,7 +26,7 @@ afterEach(async () => {
   machine[Symbol.dispose]();
 });
 
-/** Puts a program into the PATH, and resolves with the command line that called it. */
+/** Puts a program into the PATH. Resolves with the command line with which it was called. */
 function expectCall(program: string): Promise<string> {
   const [called, done] = [join(machine.folder, "called"), join(machine.folder, "done")];
   const script = `#!/bin/sh\necho "$0 $* password=$VNC_PASSWORD" > ${called}\nmv ${called} ${done}\n`;

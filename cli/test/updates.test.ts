@@ -1,4 +1,4 @@
-/** `kiln outdated`: the newer versions of an image's packages, and the meaning of its exit code. */
+/** `kiln outdated` shows newer versions of an image's packages, and reports by its exit code whether there are any. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Machine } from "./support/machine.ts";
 import type { StandIn } from "./support/service.ts";

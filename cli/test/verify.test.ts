@@ -37,7 +37,7 @@ afterEach(async () => {
   machine[Symbol.dispose]();
 });
 
-/** A statement of the service about a rebuild of an image. */
+/** The service's statement about a rebuild of an image. */
 const rebuildOf = (result: "same" | "differs", byOtherAgent: boolean, image = files[name]) => ({
   predicateType: "urn:kiln:rebuild:1",
   subject: [{ name, digest: { sha256: createHash("sha256").update(image).digest("hex") } }],

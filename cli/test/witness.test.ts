@@ -72,7 +72,7 @@ const logOf = (...entries: string[]) => {
 };
 const noteOf = async (log: PlainLog) => await signCheckpoint({ origin, ...log.head }, signer);
 
-/** Asks for a cosignature with an honest proof. */
+/** Requests a cosignature with an honest proof. */
 async function submit(url: string, log: PlainLog, old: number): Promise<{ status: number; text: string }> {
   const size = log.entries.length;
   const proof = old > size ? [] : await consistencyProof(old, size, nodesInTiles(size, log.read));

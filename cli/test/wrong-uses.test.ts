@@ -58,7 +58,7 @@ const files = {
   "new.yaml": "name: New\nbase_system: tiny-1.0\n",
 };
 
-/** A wrong use, its exit code, its message, and the advice. */
+/** A wrong use, its exit code, its message, and its advice. */
 const uses: [string, number, string, string][] = [
   ["lst", 64, "unknown command 'lst'", "(Did you mean list?)"],
   ["list extra", 64, "too many arguments", "`kiln list --help` shows its arguments."],

@@ -14,7 +14,7 @@ interface Comment {
   body: string;
 }
 
-/** GitHub's comments of pull request 7, two on each page. `refusals` come first. */
+/** GitHub's comments on pull request 7, two on each page. The `refusals` come first. */
 const github = {
   comments: [] as Comment[],
   requests: [] as string[],
@@ -78,7 +78,7 @@ beforeEach(() => {
   writeFileSync(at("log"), "");
 });
 
-/** A stand-in for kiln. It prints what the test has prepared for a command, and records its arguments. */
+/** A stand-in for kiln. It prints the output that the test has prepared for a command, and records its arguments. */
 const standIn = `#!/bin/sh
 echo "$KILN_ACCOUNT@$KILN_URL $*" >> "$STAND_IN/log"
 case $1 in

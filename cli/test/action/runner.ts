@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 
-/** The steps of action.yml, run as GitHub's runner runs those of a composite action: as far as this action needs it. */
+/** Runs the steps of action.yml as GitHub's runner does for a composite action, as far as this action needs it. */
 
 const repository = new URL("../../..", import.meta.url).pathname;
 
@@ -28,9 +28,9 @@ export interface Job {
   inputs: Record<string, string>;
   /** The address of GitHub's API. */
   api: string;
-  /** Folder that the repository is checked out to. */
+  /** The folder with the checked-out repository. */
   workspace: string;
-  /** The environment of the job, and of the stand-ins for programs. */
+  /** The environment of the job and of the stand-ins for programs. */
   env?: Record<string, string>;
   /** Steps that were run before. */
   without?: readonly string[];
@@ -106,7 +106,7 @@ function unknown(path: string): never {
   throw new Error(`action.yml uses ${path}, which the runner of this test does not know`);
 }
 
-/** Values of a context, and whether one equals a text. */
+/** Values of a context, and whether a value equals a text. */
 function filled(text: string, context: Context): string {
   return text.replaceAll(/\$\{\{ ([\w.-]+)(?: (==|!=) '(\w+)')? \}\}/g, (_, path: string, relation, wanted) => {
     const value = context(path);
@@ -114,14 +114,14 @@ function filled(text: string, context: Context): string {
   });
 }
 
-/** `name=value`, and values of several lines between marks. */
+/** `name=value`, and multi-line values between delimiters. */
 function outputsIn(text: string): Record<string, string> {
   const several = [...text.matchAll(/^(\w+)<<(.+)\n([^]*?)\n?^\2$/gm)].map(([, name, , value]) => [name, value]);
   const single = [...text.replaceAll(/^\w+<<(.+)\n[^]*?^\1$/gm, "").matchAll(/^(\w+)=(.*)$/gm)];
   return Object.fromEntries([...several, ...single.map(([, name, value]) => [name, value])]);
 }
 
-/** As `shell: bash` does. */
+/** Like `shell: bash`. */
 function bash(script: string, env: Record<string, string>, cwd: string): Promise<{ code: number | null; log: string }> {
   const child = spawn("bash", ["--noprofile", "--norc", "-e", "-o", "pipefail", script], { env, cwd });
   let log = "";

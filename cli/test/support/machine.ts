@@ -44,7 +44,7 @@ export function newMachine(): Machine {
     XDG_CONFIG_HOME: join(folder, "config"),
     LANG: "C.UTF-8",
     TERM: "xterm",
-    // Otherwise each of a test's many runs compiles the same two megabytes again.
+    // Otherwise, each of a test's many runs would compile the same two megabytes again.
     NODE_COMPILE_CACHE: join(dirname(script), "compiled"),
   };
   return {

@@ -2,10 +2,16 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:cryp
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A stand-in for a service, for what a real one does not do on demand: it answers what a test gives it. */
+/**
+ * A stand-in for a service, for behaviour that a real service does not show on demand. It returns the answers of a
+ * test.
+ */
 export interface StandIn extends AsyncDisposable {
   url: string;
-  /** Answers by `GET /api/v2/user/appliances` or by path alone: an object is JSON; a function answers itself. */
+  /**
+   * Answers by `GET /api/v2/user/appliances` or by path alone. An object is sent as JSON; a function handles the
+   * request itself.
+   */
   answers: Record<string, object | ((request: IncomingMessage, response: ServerResponse) => void)>;
   /** Every request so far, as `GET /path?query`. */
   requests: string[];
@@ -35,7 +41,7 @@ export async function standIn(answers: StandIn["answers"] = {}): Promise<StandIn
   };
 }
 
-/** A key with which a service signs, as it publishes it. */
+/** A key with which a service signs, in its published form. */
 export interface SigningKey {
   kid: string;
   pem: string;
@@ -51,7 +57,7 @@ export function newKey(): SigningKey {
 
 export const publishedKeys = (...keys: SigningKey[]): object => ({ keys: keys.map(({ kid, pem }) => ({ kid, pem })) });
 
-/** The calls that a stand-in for the service must answer, so that the command line can sign in. */
+/** The calls that the stand-in must answer before the command line can sign in. */
 export const signedInto = (...keys: SigningKey[]): StandIn["answers"] => ({
   "/.well-known/kiln-attestation-keys.json": publishedKeys(...keys),
   "/api/v2/user/account": { account: { username: "tux" } },
