@@ -49,7 +49,7 @@ describe("the agent", () => {
   });
 
   it("claims a build immediately on a notice without a message", async () => {
-    // The agent's pauses are this many units of 2 s, so a claimed build did not wait for the end of a pause.
+    // The agent's pauses are this many units of 2 s. A claimed build shows that it did not wait for a pause to end.
     vi.spyOn(Math, "random").mockReturnValue(100);
     onTestFinished(() => void vi.restoreAllMocks());
     await using agent = await startAgent();
@@ -93,7 +93,8 @@ describe("the agent", () => {
     worker.notify({ type: "wake" });
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(second.status).toBe("queued");
-    // The first build's message may also be there, because an agent that has just connected claims without a message.
+    // The first build's message may also be in the queue, because an agent that has just connected claims without a
+    // message.
     expect(worker.messages.map(({ body }) => String(Buffer.from(body, "base64")))).toContainEqual(
       JSON.stringify({ kind: "build", buildId: second.claim.buildId }),
     );

@@ -48,7 +48,7 @@ export type FakeWorker = Awaited<ReturnType<typeof startFakeWorker>>;
 /**
  * The Worker's agent API over real HTTP, in memory: follows src/lib/contract and refuses anything that violates it.
  *
- * @param buildsAfter the number before the first build's: a guest's user depends on its build's number
+ * @param buildsAfter the number before the first build's; the user of a guest depends on its build's number
  */
 export async function startFakeWorker({ buildsAfter = 0 } = {}) {
   const worker = new Fake(buildsAfter);
@@ -87,7 +87,7 @@ class Fake {
   readonly testdriveClaims: TestdriveClaimRequest[] = [];
   readonly calls: string[] = [];
   readonly hellos: Hello[] = [];
-  /** Returns prepared roots with different bytes than were shared. */
+  /** Returns prepared roots with other bytes than those that were shared. */
   spoilPrepared = false;
   messages: { leaseId: string; body: string }[] = [];
   readonly acked: string[] = [];
@@ -178,7 +178,7 @@ class Fake {
     return giver && uploadedFile(giver.artifacts.prepared);
   }
 
-  /** Catalogue repositories are public; uploaded packages are for agents. */
+  /** Catalogue repositories are public. Uploaded packages are only for agents. */
   #isPackage(path: string, headers: IncomingMessage["headers"]): boolean {
     const isUsers = /^\/agent\/builds\/\d+\/packages\//.test(path);
     if (!isUsers && !path.startsWith("/repositories/tiny/")) return false;

@@ -10,7 +10,8 @@ import { startFakeWorker, type FakeBuild } from "./fake-worker.ts";
 import { eventually, fakeKiwi, inScenario, processesIn, silent, testConfig } from "./support/agent-place.ts";
 import { smallDisk } from "./support/small-disk.ts";
 
-// Faults under a whole agent with a hanging fake KIWI. test/acceptance/faults.test.ts does the same with the real one.
+// Injects faults into a whole agent with a hanging fake KIWI. test/acceptance/faults.test.ts does the same with the
+// real one.
 
 const capabilities: Capabilities = {
   arches: ["x86_64"],
@@ -63,7 +64,7 @@ describe("an agent", () => {
     await using agent = await startAgent(0);
     const build = agent.begin();
     const kiwi = await eventually("KIWI", () =>
-      // Not the enclosing programs, because if one is killed before it has set --kill-child, its child is left behind.
+      // Excludes the enclosing programs: if one is killed before it has set --kill-child, its child keeps running.
       [...processesIn(agent.work)].find(([, words]) => words.startsWith(`/bin/sh ${fakeKiwi}`)),
     );
 

@@ -6,7 +6,7 @@ import { eventually, silent } from "./support/agent-place.ts";
 
 const beat: Heartbeat = { phase: "Installing software", percent: 12, message: "busybox" };
 
-/** A heartbeat to a Worker that answers with `answer`. */
+/** A heartbeat to a Worker that returns `answer`. */
 function start(answer: (nth: number) => boolean | Error, everyMs = 20) {
   const stops: StopReason[] = [];
   const sentAt: number[] = [];

@@ -8,7 +8,7 @@ import { eventually, silent, temporaryDir } from "./support/agent-place.ts";
 
 const sh = (script: string) => execFileSync("sh", ["-ec", script], { encoding: "utf8" }).trim();
 
-// These tests leave real mounts and devices, as a killed KIWI does: they need root, as the agent does.
+// These tests leave real mounts and devices behind, like a killed KIWI. They need root, as the agent does.
 describe("clearWorkDirs", () => {
   it("unmounts everything before it deletes anything", async () => {
     await using state = await temporaryDir();
@@ -40,7 +40,7 @@ describe("clearWorkDirs", () => {
     await clearWorkDirs(state.path, silent);
 
     expect(sh("losetup --list --noheadings --output BACK-FILE")).not.toContain(state.path);
-    // Another program that looks for a free device may use this one, with a partition.
+    // Another program that is looking for a free device may use this one, with a partition.
     expect(hasPartition() && !existsSync(`${inSys}/loop`)).toBe(false);
   });
 
@@ -76,7 +76,7 @@ describe("a work directory", () => {
       writeFileSync(join(dir.path, "precious"), "");
       return dir.path;
     })();
-    // umount reports "not mounted" for a mount in another namespace. Here that stands for a mount that cannot be
+    // umount reports "not mounted" for a mount in another namespace. Here it represents a mount that cannot be
     // unmounted.
     const tools = join(state.path, "tools");
     mkdirSync(tools);

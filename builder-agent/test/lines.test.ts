@@ -44,7 +44,7 @@ describe("a secret", () => {
   const filler = fc.oneof(
     fc.constantFrom("", " ", "x", "://", "https://a.example/ ", "EXEC: [true] ", "@", "\r", "ü"),
     fc.integer({ min: 0, max: 2 * longestLine }).map((length) => "y".repeat(length)),
-    // Puts the secret across the truncation.
+    // Makes the truncation cut the secret in two.
     fc.integer({ min: longestLine - 60, max: longestLine + 10 }).map((length) => " ".repeat(length)),
   );
   const fillers = fc.array(filler, { maxLength: 4 }).map((all) => all.join(""));

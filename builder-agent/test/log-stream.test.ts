@@ -38,7 +38,7 @@ describe("the log stream", () => {
 
   it("waits five times as long between chunks while the log is not read", async () => {
     await using dir = await temporaryDir();
-    // The next line is written when the sender has seen that there is nothing more, and pauses.
+    // Writes the next line when the sender has found nothing more and has paused.
     const pausesMs = async (isWatched: boolean, isEnough: (pauses: number[]) => boolean) => {
       const pauses: number[] = [];
       let last = Number.NaN;

@@ -65,7 +65,7 @@ describe("fetchOutside", () => {
   });
 
   it("connects to the address that was checked", async () => {
-    // No server has a public address here; the error shows that the connection goes there.
+    // No server here has a public address. The error shows that the connection was attempted.
     const rules = { allowHosts: [], resolve: async () => ["2000::1"] };
     const error: unknown = await fetchOutside(`http://public.example:${port}/`, rules).catch((error: unknown) => error);
 

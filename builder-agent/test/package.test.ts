@@ -8,7 +8,7 @@ import { eventually, fakeKiwi, temporaryDir } from "./support/agent-place.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Makes the package and installs it into its own root, as dpkg does on a build host. */
+/** Makes the package and installs it into a separate root, as dpkg does on a build host. */
 function install(dir: string): string {
   const script = join(project, "scripts/package-agent.ts");
   execFileSync(process.execPath, [script, join(dir, "made")], { cwd: project, stdio: "ignore" });
@@ -19,7 +19,7 @@ function install(dir: string): string {
   mkdirSync(join(root, "var/lib/dpkg/updates"), { recursive: true });
   writeFileSync(join(root, "var/lib/dpkg/status"), "");
   const deb = join(dir, `made/kiln-agent_${version}_${architecture}.deb`);
-  // This root has no libc, and scripts of packages would run in it.
+  // Scripts of packages would run in this root, which has no libc.
   const forced = ["--force-depends", "--force-script-chrootless", "--force-not-root"];
   execFileSync("dpkg", [`--root=${root}`, ...forced, "--install", deb], { stdio: "ignore" });
   return root;
@@ -31,7 +31,7 @@ it("installs a complete agent: commands, unit, and an agent that works", async (
   const root = install(dir.path);
   const program = join(root, "usr/lib/kiln-agent/bin/kiln-agent");
   const config = join(root, "etc/kiln-agent/agent.json");
-  // No file of this checkout, and no other Node.
+  // Hides all files of this checkout and every other Node.
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: dir.path, KILN_AGENT_CONFIG: config };
 
   const untouched = spawnSync(program, ["doctor"], { env: { ...env, KILN_AGENT_CONFIG: "" }, encoding: "utf8" });
@@ -39,7 +39,7 @@ it("installs a complete agent: commands, unit, and an agent that works", async (
   execFileSync(program, ["setup", `${worker.url}/`], { env, input: `${agentToken}\n` });
   expect(JSON.parse(readFileSync(config, "utf8"))).toMatchObject({ url: worker.url, token: agentToken });
   expect(statSync(config).mode & 0o777).toBe(0o600);
-  // The program refuses before it reads a token, so writing a token to it could fail.
+  // The program exits before it reads the token, so writing the token to it may fail.
   expect(() => execFileSync(program, ["setup", worker.url], { env, input: "", stdio: "pipe" })).toThrow(
     /exists\. Edit it/,
   );

@@ -6,7 +6,7 @@ import { temporaryDir } from "./support/agent-place.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A directory of programs at the front of the path; it counts how often a program's version was requested. */
+/** Puts a directory of programs first in the path, and counts how often a program is asked for its version. */
 async function programs() {
   const dir = await temporaryDir();
   const calls = join(dir.path, "calls");
@@ -14,7 +14,7 @@ async function programs() {
   vi.stubEnv("PATH", `${dir.path}:${process.env.PATH}`);
   return {
     ...dir,
-    /** Like a package manager: a new file replaces the old one. */
+    /** Replaces the old file by a new one, like a package manager. */
     async install(program: string, version: string, exit = 0) {
       const file = join(dir.path, program);
       const script = `#!/bin/sh\necho asked >> '${calls}'\necho '${program} ${version}'\nexit ${exit}\n`;

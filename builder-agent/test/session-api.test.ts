@@ -14,7 +14,7 @@ const { signal } = new AbortController();
 const head = { status: 200, headers: { "content-type": "text/plain", "x-name": "Grüße" } };
 const MiB = 1024 * 1024;
 
-/** Sends calls to a real server with this answer. */
+/** Sends calls to a real server that returns this answer. */
 async function callsTo(answer: RequestListener) {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -26,7 +26,7 @@ async function callsTo(answer: RequestListener) {
   return sessionCalls(`http://127.0.0.1:${port}`, ({ token }) => ({ authorization: "Bearer agent", "x-lease": token }));
 }
 
-/** Chunks for as long as they are requested, as from a socket. */
+/** Endless chunks on request, as from a socket. */
 function endless() {
   const source = { given: 0 };
   const pieces = async function* () {
@@ -109,7 +109,7 @@ describe("the answer to a visitor", () => {
     const over = new AbortController();
     const reads = Promise.withResolvers<void>();
     const calls = await callsTo((request) => {
-      request.once("readable", () => reads.resolve()); // and reads nothing
+      request.once("readable", () => reads.resolve()); // and does not read
     });
     const sending = calls.answerVisit(lease, { head, body }, over.signal);
     sending.catch(() => {});

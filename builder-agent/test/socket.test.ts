@@ -8,7 +8,7 @@ import { eventually } from "./support/agent-place.ts";
 
 interface Wish {
   answersPings?: boolean;
-  /** Headers of the answer that opens a socket. */
+  /** Headers of the answer that opens a WebSocket. */
   headers?: string[];
   reportEveryMs?: number;
 }
@@ -51,7 +51,7 @@ async function keep({ answersPings = true, headers = [], reportEveryMs = 50 }: W
     reports,
     isBusy: () => (load = 90),
     changes,
-    /** How long it waits before it connects again; 0 for anything else that it logs. */
+    /** The pause before it connects again. 0 for every other line of the log. */
     pauses,
     stop,
     async [Symbol.asyncDispose]() {
@@ -71,7 +71,7 @@ describe("the agent's socket", () => {
     }
     await eventually("the last notice", () => socket.notices.length === 3);
 
-    // The socket makes the first notice itself, because work may have arrived while there was no socket.
+    // The socket sends the first notice itself, because work may have arrived while there was no socket.
     expect(socket.notices).toEqual([{ type: "wake" }, { type: "cancel", buildId: 7 }, { type: "wake" }]);
   });
 

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** After how many seconds a claim is due. */
+/** The number of seconds until a claim is due. */
 function dueAfter(unasked: Unasked, isConnected: boolean): number {
   for (let seconds = 1; ; seconds += 1) {
     vi.setSystemTime(Date.now() + 1000);

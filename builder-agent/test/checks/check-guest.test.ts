@@ -30,7 +30,7 @@ async function checked(sector: Buffer, checks: Check[], screens: ReadonlyMap<num
   return { report, reason: session.reason()[0] };
 }
 
-/** The picture with a white part at its top left. */
+/** The picture with a white area at its top left. */
 function painted(png: Buffer, part: { width: number; height: number }): Buffer {
   const picture = PNG.sync.read(png);
   for (let row = 0; row < part.height; row += 1)

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { getPage } from "../../src/checks/ports.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** The certificate that Debian makes for a new machine looks like this: signed by itself, for its own name. */
+/** Like the certificate that Debian makes for a new machine: self-signed, for the machine's own name. */
 async function ownCertificate(dir: string) {
   const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
   const about = ["-subj", "/CN=desk", "-days", "1"];

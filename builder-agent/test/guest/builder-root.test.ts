@@ -68,10 +68,10 @@ describe("the builder root", () => {
     }
     expect(files.has("/usr/bin/tar")).toBe(true);
     expect([...files].some((path) => /zypp\/credentials/.test(path))).toBe(false);
-    // Not from a package: a link that update-alternatives has made.
+    // Belongs to no package: a link that update-alternatives has made.
     expect(files.has("/usr/bin/awk")).toBe(true);
     expect(files.has("/etc/alternatives/awk")).toBe(true);
-    // Python's byte code is also not from a package.
+    // Python's byte code also belongs to no package.
     expect([...files].some((path) => /kiwi\/__pycache__\/.*\.pyc$/.test(path))).toBe(true);
   });
 

@@ -5,7 +5,7 @@ import { imageFormats, imageTypes, type ImageType } from "../../src/contract.ts"
 import { checkImages } from "../../src/guest/image-types.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** Hex digits at a position; without them, an empty file. */
+/** Writes hex digits at a position. Without digits, the file is empty. */
 type Content = [position: number, bytes: string] | [];
 
 const disk: Record<string, Content> = { "a.raw": [510, "55aa"], "a.packages": [] };
@@ -39,7 +39,7 @@ const without = (files: Record<string, Content>, name: string) =>
 describe("checkImages", () => {
   it.each(imageTypes)("accepts KIWI's files for %s, and requires each of them", async (imageType) => {
     await expect(check(imageType, good(imageType))).resolves.toBeUndefined();
-    // The disk of an installation medium is next to it as well.
+    // The disk of an installation medium is also in the same folder.
     const needed = Object.keys(good(imageType)).filter((name) => imageType !== "oemiso" || name !== "a.raw");
     for (const name of needed) {
       await expect(check(imageType, without(good(imageType), name)), name).rejects.toMatchObject({ kind: "failed" });

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { makeKernel } from "../../src/guest/kernel.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** Puts an apt before the host's programs in the path. It provides a package with a small kernel of that name. */
+/** Puts a fake apt first in the path. It provides a package with a small kernel of that name. */
 function withApt(dir: string, { depends, image }: { depends: string; image: string }) {
   const modules = join(dir, "deb/lib/modules/6.1-cloud");
   for (const path of [join(dir, "bin"), join(dir, "deb/DEBIAN"), join(dir, "deb/boot"), join(modules, "kernel")]) {

@@ -93,7 +93,7 @@ describe("QEMU's arguments", () => {
   });
 });
 
-/** The steps of a job that gets the archive of a root, gets none, or does not share roots. */
+/** The steps of a job that receives an archive of a root, receives none, or does not share roots. */
 const steps = (share?: { archive: string | undefined }) =>
   Object.keys(jobCommands({ input: frozenInput(), keys: [], ...(share && { share: share as RootShare }) }));
 

@@ -12,7 +12,9 @@ interface Wish {
   without?: string;
 }
 
-/** Runs a script in place of QEMU, with the same files and sockets: log 3, status 4, console 5, kernel 6 … result 11. */
+/**
+ * Runs a script in place of QEMU. It has the same files and sockets: log 3, status 4, console 5, kernel 6 … result 11.
+ */
 async function runScript(dir: string, script: string, { signal, limitMs, without }: Wish = {}) {
   const said: { lines: string[]; status: string[] } = { lines: [], status: [] };
   const file = (name: string) => join(dir, name);
@@ -117,6 +119,6 @@ describe("a guest", () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("more bytes of this line are not shown");
     expect(status.join("").length).toBeLessThan(20_000);
-    expect(status).not.toContain("job=0"); // more than a job's status should be
+    expect(status).not.toContain("job=0"); // larger than a job's status may be
   });
 });

@@ -8,7 +8,7 @@ function saidTo(share?: RootShare) {
   return { listeners: said.listeners, check: () => said.check() };
 }
 
-/** The result of a build after its guest has reported these values, with these lines in its log. */
+/** The result of a build whose guest has reported these values, with these lines in its log. */
 function reasonAfter(words: Record<string, string>, lines: string[] = [], share?: RootShare): unknown {
   const { listeners, check } = saidTo(share);
   for (const line of lines) listeners.onLine(line);

@@ -7,7 +7,7 @@ import { readTar, type TarEntry } from "../../src/guest/tar.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 import { header, member, theEnd } from "./tar-bytes.ts";
 
-/** Bytes as a disk returns them, in pieces that match no boundary. */
+/** Bytes as a disk returns them. The pieces match no boundary. */
 async function* inPieces(bytes: Buffer, size = 700): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

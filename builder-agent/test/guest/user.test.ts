@@ -6,7 +6,7 @@ import { eventually } from "../support/agent-place.ts";
 
 const module = fileURLToPath(new URL("../../src/guest/user.ts", import.meta.url));
 
-/** Another agent with a guest for its build of that number, until it is killed. */
+/** Another agent with a guest for its build of that number. It runs until it is killed. */
 function otherAgent(buildId: number) {
   const program = `import { reserveUser } from ${JSON.stringify(module)};
     console.log("uid " + (await reserveUser(${buildId})).uid); setInterval(() => {}, 1e6);`;

@@ -10,7 +10,7 @@ export const partitionAt = 2048 * sector;
 /** A disk with one ext4 partition, like a build's, made without mounting. */
 export interface TestDisk {
   raw: string;
-  /** Runs debugfs commands on a copy of the file system, which then becomes an overlay like a session's. */
+  /** Runs debugfs commands on a copy of the file system. The copy then becomes an overlay like a session's. */
   overlay: (commands: string[], options?: { label?: "gpt" | "dos" }) => string;
 }
 
@@ -56,7 +56,7 @@ function overlayOf(dir: string, raw: string, commands: string[]): string {
   return overlay;
 }
 
-/** Opens the disk for reading; closing it also closes the image. */
+/** Opens the disk for reading. Closing the disk also closes the image. */
 export async function readingOf(raw: string, overlay: string) {
   const image = await open(raw);
   const reading = await openReading({ image, overlay, isCopy: false }).catch(async (error: unknown) => {

@@ -10,7 +10,8 @@ import { rootFileSystem } from "../../src/modified/file-system.ts";
 import { overlayDisk } from "../../src/modified/qcow2.ts";
 import { makeDisk, partitionAt } from "./disks.ts";
 
-// A guest can write every byte that these readers parse. Each run damages a real disk and a real overlay at other positions.
+// A guest can write every byte that these readers parse. Each run damages a real disk and a real overlay at different
+// positions.
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-fuzz-"));
 let disk: Buffer;
@@ -27,7 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Bytes to write over a file's, mostly in its header, where one byte changes the meaning of all others. */
+/** Bytes that overwrite a file's, mostly in its header, where one byte can change the meaning of all others. */
 const damage = (length: number) =>
   fc.array(
     fc.record({
@@ -50,7 +51,7 @@ function damaged(bytes: Uint8Array, position: number, patches: Damage): Buffer {
   return copy;
 }
 
-/** Far more than what reading an undamaged disk takes, and few enough for a reader that cannot end to fail soon. */
+/** Far more reads than an undamaged disk needs, but few enough that an endless reader fails soon. */
 const mostReads = 20_000;
 
 /** A disk that fails the test if it is read too often. */

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answerFrom } from "../../src/modified/answers.ts";
 import { makeDisk, partitionAt, readingOf, type TestDisk } from "./disks.ts";
 
-// Disks as a guest may leave them, even one that controls QEMU. Reading one gives an answer or an error, and never another
-// file.
+// Disks that a guest may leave, even one that controls QEMU. Reading a disk returns an answer or an error, and never
+// another file.
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-hostile-"));
 let disk: TestDisk;
@@ -24,7 +24,7 @@ async function list(overlay: string) {
   return await answerFrom(reading, order, AbortSignal.timeout(200_000));
 }
 
-/** A copy of the disk with changed bytes in its file system, all of it in the overlay. */
+/** A copy of the disk with changed bytes in its file system. The overlay contains all of it. */
 function overlayWith(change: (fileSystem: Buffer) => void): string {
   const bytes = readFileSync(disk.raw);
   change(bytes.subarray(partitionAt));
@@ -54,7 +54,7 @@ describe("a damaged file system", () => {
     await expect(list(overlay)).rejects.toThrow("damaged");
   });
 
-  // Flips bytes at positions that are the same in each run.
+  // Flips bytes at positions that are the same in every run.
   it("does not keep the agent busy, whichever byte is wrong", async () => {
     for (let round = 0; round < 15; round++) {
       const overlay = overlayWith((fs) => {

@@ -17,7 +17,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const codeAt = { packet: 0x40, text: 0x80 };
 
-/** A disk whose boot sector overwrites "first" in /etc/motd with "later", through the BIOS, and stops. */
+/** A disk whose boot sector overwrites "first" in /etc/motd with "later" through the BIOS, and then halts. */
 function writingDisk(): Buffer {
   const { raw } = makeDisk(dir, { "/etc/motd": "first\n" }, { label: "dos" });
   const place = ["-R", "blocks /etc/motd", `${raw}?offset=${partitionAt}`];
@@ -34,7 +34,7 @@ function writingDisk(): Buffer {
   return disk;
 }
 
-/** A disk with /boot in its own ext4, and an LVM partition; its boot sector keeps the machine running. */
+/** A disk with /boot in a separate ext4, and with an LVM partition. Its boot sector keeps the machine running. */
 function diskWithVolumes(): Buffer {
   const { raw } = makeDisk(dir, {}, { label: "dos" });
   const table = "label: dos\nstart=2048, size=2048, type=83\nstart=4096, size=2048, type=8e\n";

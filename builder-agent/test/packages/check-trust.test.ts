@@ -25,7 +25,7 @@ beforeEach(async () => {
   const temporary = await temporaryDir();
   onTestFinished(() => temporary[Symbol.asyncDispose]());
   workDir = temporary.path;
-  chmodSync(workDir, 0o700); // like a build's: other users cannot enter it
+  chmodSync(workDir, 0o700); // like a build's directory, which other users cannot enter
   mkdirSync(join(workDir, "packages"));
 });
 
@@ -51,7 +51,7 @@ interface Wish {
   trust?: FrozenInput["repositories"][number]["trust"];
   /** The appliance's own keys. */
   own?: FrozenKey[];
-  /** Status for missing files. */
+  /** The status code for missing files. */
   otherwise?: number;
 }
 

@@ -16,7 +16,7 @@ beforeEach(async () => {
   dir = temporary.path;
 });
 
-/** Makes a package with dpkg-deb, where the agent puts a fetched one. */
+/** Makes a package with dpkg-deb in the place where the agent puts a fetched one. */
 function makePackage(name: string, version: string, more = ""): FrozenPackage {
   const control = `Package: ${name}\nVersion: ${version}\nArchitecture: all\nMaintainer: x\nDescription: x\n${more}`;
   mkdirSync(join(dir, "tree/DEBIAN"), { recursive: true });

@@ -83,7 +83,7 @@ describe("an index", () => {
     const revoked = signing.revoked(key);
     expect(await isSigned([revoked], signature)).toBe(false);
     expect(await isSigned([revoked, owner], signing.sign(index, owner))).toBe(true);
-    // The valid signature before it is not by an announced key.
+    // The valid signature before it is from a key that was not announced.
     const bundled = { ...revoked, armour: signing.exported(stranger, key) };
     const signatures = [signing.signPlain(index, stranger), plain];
     expect(await isSigned([bundled], Buffer.concat(signatures))).toBe(false);

@@ -34,7 +34,7 @@ const checksumOf = (text: string) => ({
 });
 
 let copies = 0;
-/** Takes a package with this content; returns whether it was downloaded. */
+/** Takes a package with this content. Returns whether it was downloaded. */
 async function take(cache: PackageCache, text: string, more: { repository?: string; signal?: AbortSignal } = {}) {
   const into = join(dir, `build-${++copies}.rpm`);
   let downloaded = false;
@@ -124,7 +124,7 @@ describe("the package cache", () => {
     const wanted = { repository: mirror, checksum: checksumOf("one"), into: join(dir, "failing") };
     const download = () => (begun.resolve(), failing.promise);
     const first = cache.take(wanted, download, never);
-    await begun.promise; // otherwise the second may be the one that downloads
+    await begun.promise; // otherwise the second one may be the one that downloads
     const second = take(cache, "one");
     setTimeout(() => failing.reject(new Error("the other was cancelled")), 20);
     await expect(first).rejects.toThrow("the other was cancelled");

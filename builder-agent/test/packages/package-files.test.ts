@@ -57,7 +57,7 @@ const reaching = (...allowHosts: string[]) => ({ url: "http://127.0.0.1:1", cred
 
 describe("fetchPackages", () => {
   it("stores each file under its checksum, and reports progress", async () => {
-    // The mirror answers only when a second request has come.
+    // The mirror answers only after a second request has arrived.
     const held: (() => void)[] = [];
     await using mirror = await startMirror((path, response) => {
       held.push(() => serve(path, response));

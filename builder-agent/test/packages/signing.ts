@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FrozenKey, FrozenPackage } from "../../src/contract.ts";
 
-/** A directory to sign in, at this time; gpg's agent needs a short path. Ends with `close`. */
+/**
+ * A directory for signing, at this time. The path is short because gpg's agent requires that. Call `close` at the end.
+ */
 export function openSigning({ time }: { time?: string } = {}) {
   const home = mkdtempSync("/tmp/kiln-gpg-");
   const work = mkdtempSync(join(tmpdir(), "kiln-signing-"));
@@ -25,7 +27,7 @@ export function openSigning({ time }: { time?: string } = {}) {
       const fingerprint = /^fpr:+([0-9A-F]{40}):/m.exec(listed)?.[1]?.toLowerCase() ?? "";
       return { name, fingerprint, armour: gpg("--armor", "--export", fingerprint) };
     },
-    /** A package without files, as in a repository; unsigned without a key. */
+    /** A package without files, as in a repository. Unsigned if there is no key. */
     makePackage(name: string, key?: FrozenKey): Buffer {
       const spec = join(work, `${name}.spec`);
       const head = `Name: ${name}\nVersion: 1.0\nRelease: 1\nSummary: A test\nLicense: MIT\nBuildArch: noarch`;
@@ -60,7 +62,7 @@ export function openSigning({ time }: { time?: string } = {}) {
     /** Several keys in one armour. */
     exported: (...keys: FrozenKey[]): string =>
       gpg("--armor", "--export", ...keys.map(({ fingerprint }) => fingerprint)),
-    /** The key with its revocation, from the certificate that gpg made with it. */
+    /** The key with its revocation, from the certificate that gpg made together with it. */
     revoked(key: FrozenKey): FrozenKey {
       const certificate = join(home, "openpgp-revocs.d", `${key.fingerprint.toUpperCase()}.rev`);
       tool("gpg", ["--batch", "--import"], readFileSync(certificate, "utf8").replace(/^:-----/m, "-----"));

@@ -7,7 +7,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 
 const signal = new AbortController().signal;
 
-/** A root as packages make it, packed and unpacked with a different description. */
+/** A root as packages make it, packed, and unpacked with a different description. */
 async function packAndUnpack(dir: string, spoil: (root: string) => void = () => {}): Promise<string> {
   const at = (name: string) => join(dir, name);
   const script = `

@@ -28,7 +28,7 @@ async function place() {
     const signal = new AbortController().signal;
     return BaseShare.join({ bases, input, builder, workDir, signal, onNote: (note) => void notes.push(note) });
   };
-  /** Runs a build, which unpacks a base if there is one, and adds these names. Returns what it started from. */
+  /** Runs a build, which unpacks a base if one exists, and adds these names. Returns the names that it started from. */
   const build = async (names: readonly string[], more: Partial<FrozenInput> = {}, builder?: string) => {
     const one = await share(inputOf(names, more), builder);
     const root = join(dir.path, `root-${++count}`);

@@ -11,7 +11,7 @@ import { startFakeWorker, type FakeBuild, type FakeWorker } from "../fake-worker
 import { silent, temporaryDir, testConfig } from "../support/agent-place.ts";
 import { frozenInput } from "../support/frozen-input.ts";
 
-/** An agent's builds with one state directory, for a fake Worker. */
+/** The builds of one agent with one state directory, for a fake Worker. */
 async function agentAt(worker: FakeWorker, stateDir: string, more: Record<string, unknown> = {}) {
   const config = testConfig(worker.url, stateDir, more);
   const parts = {

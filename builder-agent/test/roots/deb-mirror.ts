@@ -21,7 +21,7 @@ interface SmallPackage {
 const needed = ["kiwi", "zypper", "rpm", "createrepo-c", "e2fsprogs", "kmod", "iproute2"];
 const modules = "lib/modules/6.1-cloud";
 
-/** The packages that every root needs. The shell is busybox, so that the tree has its own shell. */
+/** The packages that every root needs. The shell is busybox, so the tree has its own shell. */
 const usualPackages: Record<string, SmallPackage> = {
   ...Object.fromEntries(needed.map((name) => [name, { files: { [`usr/share/${name}`]: name } }])),
   kiwi: { version: "9.24.56-1", depends: "editor (>= 2) | screen, libc6", files: { "usr/bin/kiwi-ng": "#!/bin/sh\n" } },
@@ -83,7 +83,7 @@ export async function openDebMirror(packages = usualPackages) {
     dir,
     definition,
     stranger,
-    /** Writes its index again. */
+    /** Rewrites its index. */
     sign,
     close() {
       server.close();

@@ -16,7 +16,7 @@ busybox ls "$1/partx" > /dev/null && echo shims are there
 busybox ls / | busybox tr '\\n' ' '; echo
 echo result > result`;
 
-/** The first directory of the shims' path, which is the same in a root and depends on the checkout. */
+/** The first directory of the shims' path. It is the same in a root, and depends on the checkout. */
 const wayToShims = shims.split("/")[1] ?? "";
 
 describe("a builder root", () => {

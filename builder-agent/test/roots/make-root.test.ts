@@ -32,7 +32,7 @@ describe("a builder root", () => {
     expect(root.facts).toMatchObject({ name: "small", builder: "9.24.56", kernel: "6.1-cloud" });
     expect(root.facts.releases).toMatchObject([{ suite: "small", date: "2026-11-01T10:00:00.000Z" }]);
     const names = root.facts.packages.map(({ name }) => name);
-    expect(names).toContain("screen"); // no suite has the first alternative
+    expect(names).toContain("screen"); // the first alternative exists in no suite
     expect(createHash("sha256").update(readFileSync(root.file)).digest("hex")).toBe(root.sha256);
 
     expect(inside(root.file, "usr/lib/kiln/vmlinuz")).toBe("the kernel");

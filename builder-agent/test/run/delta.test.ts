@@ -14,7 +14,7 @@ afterEach(async () => await dir[Symbol.asyncDispose]());
 
 const signal = new AbortController().signal;
 const lease = { id: 1, token: "a" };
-/** The block of a disk of less than 1 GiB. */
+/** The block size of a disk of less than 1 GiB. */
 const blockBytes = 1024;
 const block = () => randomBytes(blockBytes);
 const zeros = Buffer.alloc(blockBytes);

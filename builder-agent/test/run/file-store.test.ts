@@ -18,7 +18,7 @@ import { treeAt } from "../../src/run/root-walk.ts";
 import { FileEntry, FileTable, orderOf, pointerBytes } from "../../src/contract.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
-/** A root with these files, in a separate directory. */
+/** A root with these files, in its own directory. */
 function makeRoot(dir: string, files: Record<string, string | Buffer>): string {
   const root = join(dir, "root");
   mkdirSync(root);
@@ -58,7 +58,7 @@ function contentOf({ files }: FileStore, entry: FileEntry | undefined): Buffer {
   return content;
 }
 
-/** Every content of the store once, in their stored order. */
+/** Every content of the store once, in stored order. */
 function allContents(store: FileStore): string {
   const byPlace = new Map(
     readIndex(store).entries.flatMap((entry) => (entry.type === "f" ? [[entry.offset, entry] as const] : [])),
@@ -205,7 +205,7 @@ describe("the file store of a root", () => {
     const written = await store(makeRoot(dir.path, {}), dir.path);
 
     expect(readIndex(written).entries).toMatchObject([{ path: "/", type: "d" }]);
-    expect(written.files.digests.size).toBe(13); // zstd's frame without content, with its checksum
+    expect(written.files.digests.size).toBe(13); // an empty zstd frame with its checksum
   });
 
   it("stops when the build is stopped", async () => {

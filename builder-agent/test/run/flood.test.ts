@@ -15,7 +15,7 @@ import { startClaimed } from "../support/started-build.ts";
 import { worstOutput } from "../support/worst-output.ts";
 
 const mib = 2 ** 20;
-/** An agent without a heartbeat for this long loses its builds. */
+/** An agent that sends no heartbeat for this long loses its builds. */
 const leaseMs = 30_000;
 
 /** Reads output as a build does. */
@@ -60,7 +60,7 @@ describe("the worst output of a script", () => {
     for (const make of Object.values(worstOutput)) await readAll(Buffer.from(make(mib)));
     for (const unit of ["a", "x://", "x://a", "EXEC: [", "EXEC: [passwd", "a@"])
       withoutSecrets(unit.repeat((2 * mib) / unit.length));
-    // An idle machine needs a second. In quadratic time, one of these would take half an hour.
+    // An idle machine needs one second. In quadratic time, one of these would take half an hour.
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(100);
   });
 
@@ -116,7 +116,7 @@ describe("the worst output of a script", () => {
     const at = [begun, ...sentAt, performance.now()];
     const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     expect(seen.lines).toBeGreaterThan(1000);
-    // Earlier, a line of 64 KiB without an end took 7 s, without a heartbeat in between.
+    // Earlier, an unfinished line of 64 KiB took 7 s, without a heartbeat in between.
     expect(Math.max(...gaps)).toBeLessThan(leaseMs);
     expect(sentAt.length).toBeGreaterThan(3);
   });

@@ -39,7 +39,7 @@ function target(dir: string, names: string[]): string {
   return path;
 }
 
-/** Packs as the agent does, and unpacks the download: path → content. */
+/** Packs as the agent does, and unpacks the download. Returns the content by path. */
 async function packed(dir: string, imageType: ImageType, kind: string, change: Partial<typeof machine> = {}) {
   const files = target(dir, leftByKiwi[kind] ?? []);
   const built = { ...(await readResult(files, imageType)), machine: { ...machine, ...change } };

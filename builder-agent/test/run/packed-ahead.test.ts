@@ -20,7 +20,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 const big = Buffer.alloc(3_000_000, "a large file ");
 const signal = new AbortController().signal;
 
-/** A root whose files are a moment old. */
+/** A root whose files were just written. */
 async function settledRoot(dir: string): Promise<string> {
   const root = join(dir, "root");
   mkdirSync(join(root, "etc"), { recursive: true });
@@ -32,7 +32,7 @@ async function settledRoot(dir: string): Promise<string> {
   return root;
 }
 
-/** A store that has read the whole root; later changes to the root follow. */
+/** A store that has already read the whole root. Tests change the root afterwards. */
 async function packWhole(root: string, dir: string, onEntry: (found: Found) => void = () => {}) {
   const done = Promise.withResolvers<void>();
   async function* entries() {

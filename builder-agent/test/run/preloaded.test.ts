@@ -7,7 +7,7 @@ import { temporaryDir } from "../support/agent-place.ts";
 
 const signal = new AbortController().signal;
 
-/** Prints its arguments, and where it would look for modules. */
+/** Prints its arguments and the places where it would look for modules. */
 const program = `#!/usr/bin/python3
 import sys
 with open(sys.argv[1], "w") as said:

@@ -86,7 +86,7 @@ const bootstrap = (text: string): ProgressEvent => ({
 
 describe("advance", () => {
   it.each([
-    // Ten seconds in all; the phases before creating take four.
+    // Ten seconds in total. The phases before "creating" take four.
     ["starts a phase where the previous ones end", [history], 0, 40],
     ["moves with time, based on earlier builds", [history], 2_000, 60],
     ["stops short of the end of a slow phase", [history], 60_000, 78],

@@ -1,4 +1,4 @@
-/** The same disk makes the same file, in every format: qemu-img's own identifiers and times are replaced. */
+/** The same disk gives the same file in every format: qemu-img's own identifiers and times are replaced. */
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -24,7 +24,7 @@ beforeEach(async () => {
   disk = join(temporary.path, "disk");
 });
 
-/** Makes an ext4 as KIWI does; returns a digest of all its bytes, and its UUID. */
+/** Makes an ext4 as KIWI does. Returns a digest of all its bytes, and its UUID. */
 function made(env: Record<string, string>, ...words: string[]) {
   rmSync(disk, { force: true });
   writeFileSync(disk, "");
@@ -110,7 +110,7 @@ describe("a partition table of the same input", () => {
   });
 });
 
-/** Makes two partitions as KIWI does; returns the GUIDs of the table and of each. */
+/** Makes two partitions as KIWI does. Returns the GUIDs of the table and of each partition. */
 function madeGuids(env: Record<string, string>): string[] {
   rmSync(disk, { force: true });
   writeFileSync(disk, "");

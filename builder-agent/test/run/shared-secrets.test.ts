@@ -48,7 +48,7 @@ const planted: readonly (readonly [path: string, text: string, says: string])[] 
   ["/root/key.age", `# created today\nAGE-SECRET-KEY-1${"Q".repeat(58)}\n`, "private key"],
 ];
 
-/** A root as a build leaves it if nothing in it is secret. */
+/** A root as a build leaves it, without any secrets. */
 const harmless: Readonly<Record<string, string>> = {
   "/etc/machine-id": "",
   "/etc/ssh/ssh_host_rsa_key": "",

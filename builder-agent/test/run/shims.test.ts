@@ -77,8 +77,8 @@ describe("tar as KIWI calls it", () => {
   const env = { ...process.env, SOURCE_DATE_EPOCH: `${sourceDate}` };
 
   /**
-   * The archive of a root with two files and what a running system fills, as KIWI requests it. Its /tmp was changed before
-   * the date of the sources.
+   * The archive of a root, as KIWI requests it: two files, and everything that a running system fills. The root's /tmp
+   * was changed before the date of the sources.
    */
   async function packedRoot(names: readonly string[], changed = 2000): Promise<Buffer> {
     await using dir = await temporaryDir();

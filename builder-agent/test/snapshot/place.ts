@@ -15,7 +15,10 @@ const buildId = 7;
 const image = { fileName: "a.tar.gz", size: 1, sha256: "a".repeat(64), rawSize: 1024 * 1024, compressed: true };
 let nextId = 500;
 
-/** Gives the snapshot's machine the usual priority: on a busy host it would otherwise wait until all other tests have ended. */
+/**
+ * Gives the snapshot's machine normal priority. On a busy host it would otherwise wait until all other tests have
+ * ended.
+ */
 const withoutWaiting = `/usr/bin/chrt "$1" "$2" true && shift 2 && exec "$@"`;
 
 export interface PlaceOptions {
@@ -27,7 +30,7 @@ export interface PlaceOptions {
   refusesScreens?: boolean;
 }
 
-/** An agent's state directory with one cached image, and sessions started from it on real QEMUs. */
+/** An agent's state directory with one cached image, and sessions started from the image on real QEMUs. */
 export async function makePlace({
   snapshots = "on",
   says,

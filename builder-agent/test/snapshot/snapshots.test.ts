@@ -9,7 +9,7 @@ const yesterday = Date.now() / 1000 - 90_000;
 
 type Place = Awaited<ReturnType<typeof makePlace>>;
 
-/** Runs one session; resolves when its snapshot exists. */
+/** Runs one session. Resolves when its snapshot exists. */
 async function afterFirstSession(place: Place): Promise<string> {
   await using session = await place.startSession();
   await session.says("login: ");
@@ -29,7 +29,7 @@ describe("a snapshot of the booted guest", () => {
     await using second = await place.startSession();
 
     expect(place.logged).toEqual(["snapshot made", "started from a snapshot"]);
-    // The guest has not booted: the console has the snapshot's output, and the guest answers immediately.
+    // The guest has not booted: the console shows the snapshot's output, and the guest answers immediately.
     expect(await second.console()).toBe("login: ");
     await second.strike("a");
     await second.says("login: a1\0\n");
@@ -78,7 +78,7 @@ describe("a snapshot of the booted guest", () => {
     await using place = await makePlace();
     const snapshot = await afterFirstSession(place);
     spoil(snapshot);
-    await using spoilt = await open(join(snapshot, "state")); // keeps its inode from being reused
+    await using spoilt = await open(join(snapshot, "state")); // prevents its inode from being reused
 
     await using second = await place.startSession();
 

@@ -38,7 +38,7 @@ export const inScenario = (scenario: string, input: FrozenInput = frozenInput())
   description: { ...input.description, scenario },
 });
 
-/** Command lines, by process id, of the processes that work in a directory or below: KIWI and its children. */
+/** The command lines, by process id, of the processes that work in a directory or below it: KIWI and its children. */
 export function processesIn(dir: string): Map<number, string> {
   const found = new Map<number, string>();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import packages from "../../src/doctor/packages.json" with { type: "json" };
 import type { RootFacts } from "../../src/roots/store.ts";
 
-/** A builder root that has facts, but whose file is not a squashfs. */
+/** A builder root with facts, but its file is not a squashfs. */
 export function storeFakeRoot(
   stateDir: string,
   { name, sha256, ...more }: { name: string; sha256: string } & Partial<RootFacts>,
@@ -27,7 +27,7 @@ export function storeFakeRoot(
   return join(dir, "root.squashfs");
 }
 
-/** Stores a root in which a KIWI answers, and which lists the packages of all tools but some. */
+/** Stores a root with a KIWI that can be run, and a package list that has all tools except these. */
 export function storeAnsweringRoot(
   stateDir: string,
   name: string,

@@ -12,7 +12,7 @@ interface Wish {
 /** The content of a location on the fake mirrors. */
 export const fileAt = (location: string) => `the rpm ${location}`;
 
-/** A package as a mirror whose files are `fileAt` lists it. */
+/** A package, as it is listed by a mirror with the files of `fileAt`. */
 export function frozenPackage(name: string, more: Partial<FrozenPackage> = {}): FrozenPackage {
   const one = { name, epoch: 0, version: "1.0", release: "1", arch: "noarch", repository: "main", ...more };
   const location = `${one.arch}/${name}-${one.version}-${one.release}.${one.arch}.rpm`;

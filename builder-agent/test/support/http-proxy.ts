@@ -1,7 +1,7 @@
 import { createServer, request } from "node:http";
 import { once } from "node:events";
 
-/** An HTTP proxy on loopback, such as apt-cacher-ng. It knows the hosts of `mirrors`, each as a port of this machine. */
+/** An HTTP proxy on loopback, like apt-cacher-ng. `mirrors` maps each host that it knows to a port of this machine. */
 export async function httpProxy(mirrors: Readonly<Record<string, number>>) {
   const asked: string[] = [];
   const server = createServer((from, to) => {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 
-/** Sends a request as another user of this machine, if the tests run as root; returns the body and the status. */
+/** Sends a request as another user of this machine if the tests run as root. Returns the body and the status. */
 export function asNobody(...args: string[]): Promise<string> {
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const asked = ["-sS", "-m", "5", "-w", " %{http_code}", ...args];

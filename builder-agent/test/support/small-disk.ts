@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDir } from "./agent-place.ts";
 
-/** A state directory on a small disk that can be filled safely: a file system in memory. Needs root, as the agent does. */
+/** A state directory on a small in-memory file system, which can be filled safely. Needs root, as the agent does. */
 export async function smallDisk(sizeMb = 64) {
   const dir = await temporaryDir();
   const stateDir = join(dir.path, "state");

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 
-/** Until the test ends, a shell script takes the place of a program of this host. */
+/** Replaces a program of this host by a shell script until the test ends. */
 export async function standIn(dir: string, program: string, script: string): Promise<void> {
   const programs = join(dir, "programs");
   await mkdir(programs);

@@ -21,7 +21,7 @@ interface Wish {
   found?: Partial<Capabilities>;
   /** Runs before the agent's first call. */
   prepare?: (worker: FakeWorker) => void;
-  /** The abilities that the doctor finds at a later examination. */
+  /** The capabilities that the doctor finds when it runs again later. */
   examine?: () => Promise<Capabilities>;
   examineAfterMs?: number;
 }

@@ -1,7 +1,7 @@
-/** Output of this many bytes or slightly more, with which an image's script may keep an agent busy. */
+/** Output of at least this many bytes, with which an image's script may keep an agent busy. */
 const of = (unit: string) => (bytes: number) => unit.repeat(Math.ceil(bytes / unit.length));
 
-/** As many different lines as fit. */
+/** As many different lines as possible. */
 const numbered = (line: (n: number) => string) => (bytes: number) => {
   const length = line(100_000).length + 1;
   return Array.from({ length: Math.ceil(bytes / length) }, (_, n) => `${line(100_000 + n)}\n`).join("");

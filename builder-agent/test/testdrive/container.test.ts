@@ -47,7 +47,7 @@ async function packed(dir: string, type: ImageType, change: Change = () => {}): 
   change(to, dir);
   writeFileSync(join(dir, name, `${name}.vmx`), "");
   const archive = join(dir, "image");
-  // Sparse as in archives of the agent: the disk of a gce is 1 GiB.
+  // Sparse, as in the agent's archives: the disk of a gce is 1 GiB.
   const how = imageFormats[type].plainTar === undefined ? ["--sparse", "-czf"] : ["-cf"];
   execFileSync("tar", [...how, archive, "-C", dir, alone ?? name]);
   return archive;
@@ -74,7 +74,7 @@ const overwrite =
 
 const image = (...args: string[]) => execFileSync("qemu-img", args);
 
-/** Image types whose disks may name a parent. */
+/** Image types whose disk formats can refer to a parent. */
 const parented = converted.filter((type) =>
   ["vmdk", "qcow2"].includes(imageFormats[type].container?.conversion?.driver ?? ""),
 );

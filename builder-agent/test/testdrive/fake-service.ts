@@ -9,7 +9,7 @@ import { eventually } from "../support/agent-place.ts";
 const token = "agent-token-for-tests";
 export const sessionToken = "session-token";
 
-/** One viewer's socket on the Testdrive object's side, with all bytes that came from QEMU. */
+/** One viewer's socket on the Testdrive object's side, with all bytes that QEMU has sent. */
 export class FakeViewer {
   readonly socket: WebSocket;
   readonly frames: Buffer[] = [];
@@ -60,9 +60,9 @@ class FakeService {
   controls: WebSocket[] = [];
   /** Sockets of visitors of the guest's web server. */
   readonly visits = new Map<string, WebSocket>();
-  /** Connections for orders about modified files. */
+  /** Connections for requests about modified files. */
   modified: WebSocket[] = [];
-  /** Answers to these orders, by their ids. */
+  /** Answers to these requests, by their ids. */
   readonly answers = new Map<string, { type: string; body: Buffer }>();
   /** The reports of checks that were sent. */
   readonly checked: CheckReport[] = [];
@@ -72,11 +72,11 @@ class FakeService {
   image: Buffer = Buffer.alloc(0);
   /** Paths at which the image was read. */
   readonly imagePaths: string[] = [];
-  /** Requested first bytes. */
+  /** The first byte of each requested range. */
   readonly ranges: number[] = [];
-  /** Each answer's body breaks off after this many bytes. */
+  /** Breaks off the body of each answer after this many bytes. */
   cutAfter = Number.POSITIVE_INFINITY;
-  /** No answer starts before this. */
+  /** Delays every answer until this resolves. */
   held: Promise<void> | undefined;
   /** The body stalls after `cutAfter` bytes instead of breaking off. */
   stalls = false;

@@ -9,7 +9,7 @@ import { answerVisit, type Visit } from "../../src/testdrive/guest-web.ts";
 import { eventually } from "../support/agent-place.ts";
 import { sessionToken, startFakeService } from "./fake-service.ts";
 
-/** Begins the answer of a handshake, and sends the rest a byte at a time. */
+/** Sends the beginning of a handshake's answer, and then the rest one byte at a time. */
 function drip(socket: Duplex): void {
   socket.write("HTTP/1.1 101 Switching Protocols\r\nx-slow: ");
   const timer = setInterval(() => socket.write("x"), 20);

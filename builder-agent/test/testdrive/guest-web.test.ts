@@ -25,7 +25,7 @@ async function listening(server: Server): Promise<{ port: number } & AsyncDispos
 }
 
 const guest = (listener: RequestListener) => listening(createServer(listener));
-/** A guest that sends these bytes for any request, and keeps the connection open. */
+/** A guest that answers every request with these bytes, and keeps the connection open. */
 const rawGuest = (words: string) => {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -41,7 +41,7 @@ const rawGuest = (words: string) => {
   }));
 };
 
-/** Sends these bytes first, and then a byte at a time. */
+/** Sends these bytes first, and then one byte at a time. */
 const pieces = (first: string) =>
   guest((_, { socket }) => {
     socket?.write(first);
@@ -58,7 +58,7 @@ interface Shown {
   body: string;
 }
 
-/** The answer that a visitor gets to this request from the web server on that port. */
+/** The answer of the web server on that port to a visitor's request. */
 async function visitTo(
   port: number | null,
   asked: Partial<GuestRequest> = {},

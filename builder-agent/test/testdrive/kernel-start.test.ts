@@ -46,7 +46,7 @@ async function booted(sector: Buffer) {
   return {
     restarts: () => restarts,
     printed: () => readFileSync(dir.file("serial.log"), "latin1"),
-    /** Resolves when the machine has used that much more processor time. */
+    /** Resolves when the machine has used this much more processor time. */
     async uses(moreMs: number) {
       const pid = getQemu(dir.path);
       let usedMs = 0;
@@ -65,8 +65,8 @@ async function booted(sector: Buffer) {
 }
 
 /**
- * The probe kernel, which prints "KIL" and, when its clock has ticked, "N". Instead of waiting for the tick, it counts
- * its starts in a byte of the battery-backed memory, and is stuck in all of them except the one with this number.
+ * The probe kernel prints "KIL" and, after its clock has ticked, "N". This copy does not wait for the tick. It counts
+ * its starts in a byte of the battery-backed memory, and hangs in all of them except the start with this number.
  */
 function stuckUntilStart(number: number): Buffer {
   const sector = probeKernel();

@@ -6,10 +6,10 @@ import { makeSessionDir } from "../../src/testdrive/session-dir.ts";
 import { eventually, processesIn, temporaryDir } from "../support/agent-place.ts";
 import { standIn } from "../support/stand-in.ts";
 
-/** Like bubblewrap in its first milliseconds, when its child is not yet set to end with it. */
+/** Like bubblewrap in its first milliseconds, before its child is set to end with it. */
 const beginningBwrap = "sleep 1000 & wait";
 
-/** The number of a process's session. Only processes of one session have the same terminal. */
+/** The session id of a process. Only processes of one session share a terminal. */
 const sessionOf = (pid: number | "self") =>
   readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[3];
 

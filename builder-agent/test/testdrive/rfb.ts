@@ -25,7 +25,10 @@ export interface VncClient {
   height: number;
 }
 
-/** DES with each byte of the key mirrored. Node has only triple DES, which is the same if the key is used three times. */
+/**
+ * DES with the bits of each key byte mirrored. Node has only triple DES, which is the same if the key is repeated three
+ * times.
+ */
 function answerChallenge(challenge: Buffer, password: string): Buffer {
   const key = Buffer.alloc(8);
   key.write(password.slice(0, 8), "latin1");

@@ -10,13 +10,13 @@ import { startSession } from "./session.ts";
 
 const { signal } = new AbortController();
 
-/** The files of the disk, by name, as a system would read them. */
+/** The files of the disk by name, as a system would read them. */
 function filesOf(disk: string, into: string): Record<string, string> {
   execFileSync("xorriso", ["-osirrox", "on", "-indev", disk, "-extract", "/", into], { stdio: "ignore" });
   return Object.fromEntries(readdirSync(into).map((name) => [name, readFileSync(join(into, name), "utf8")]));
 }
 
-/** The name of the volume is at a fixed place of an ISO 9660 disk. */
+/** The volume name has a fixed position on an ISO 9660 disk. */
 const volumeOf = (disk: string) => readFileSync(disk).subarray(0x8028, 0x8048).toString().trim();
 
 describe("makeSeedDisk", () => {

@@ -16,7 +16,7 @@ import { eventually, temporaryDir } from "../support/agent-place.ts";
 import { getQemu } from "./find-qemu.ts";
 import { startSession } from "./session.ts";
 
-/** An agent's state directory, with a session and what its QEMU must not see. */
+/** An agent's state directory with a session, and with files that its QEMU must not see. */
 async function place() {
   const state = await temporaryDir();
   const dir = await makeSessionDir(state.path, 7);
@@ -60,7 +60,7 @@ async function place() {
 
 type Place = Awaited<ReturnType<typeof place>>;
 
-/** Runs a program in QEMU's place. */
+/** Runs a program in place of QEMU. */
 function start({ machine, dir }: Place, command: string[], change: Partial<Machine> = {}) {
   const [program = "", ...args] = sandboxed({ ...machine, ...change }, dir, command);
   const child = spawn(program, args, {

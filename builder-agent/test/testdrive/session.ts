@@ -45,7 +45,7 @@ export interface SessionOptions {
   change?: (claim: TestdriveClaim) => TestdriveClaim;
   testdriveDiskGb?: number;
   diskBytes?: number;
-  /** The name of the state directory in the test's directory. Long paths prove that no socket's path is truncated. */
+  /** The name of the state directory in the test's directory. A long name proves that no socket path is truncated. */
   stateName?: string;
   /** How long the disk is kept after the end. */
   keptMinutes?: number;

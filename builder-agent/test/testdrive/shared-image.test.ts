@@ -45,7 +45,7 @@ async function makePlace() {
       service.held = promise;
       return resolve;
     },
-    /** All requests have checked the cache; the ones that found nothing wait for the image. */
+    /** All requests have checked the cache. Those that found nothing wait for the image. */
     looked: () => cache.idle(),
     incoming: () => readdirSync(path).filter((name) => name.startsWith("incoming")),
     async [Symbol.asyncDispose]() {

@@ -55,7 +55,7 @@ describe("TcpViewers", () => {
     const counts = [
       event("VNC_INITIALIZED", "ipv4", "40001"),
       event("VNC_INITIALIZED", "ipv6", "40002"),
-      event("VNC_DISCONNECTED", "ipv4", "49999"), // connected and left without the password
+      event("VNC_DISCONNECTED", "ipv4", "49999"), // connected, and left without sending the password
       event("VNC_DISCONNECTED", "ipv4", "40001"),
     ].map((each) => viewers.note(each));
     expect(counts).toEqual([1, 2, undefined, 1]);

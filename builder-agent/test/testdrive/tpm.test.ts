@@ -16,7 +16,7 @@ describe("a testdrive of an image with Secure Boot", () => {
     const session = await startSession({ change: (claim) => ({ ...claim, hasSecureBoot: true }) });
     await session.ready();
     await eventually("the message", () => messagesOf(session).includes("Secure Boot is on in the firmware."));
-    // swtpm makes its state when QEMU has opened it and the firmware has sent its first command.
+    // swtpm creates its state after QEMU has opened it and the firmware has sent its first command.
     await eventually("the state", () => existsSync(join(session.path, "tpm/tpm2-00.permall")));
     await session[Symbol.asyncDispose]();
     expect(existsSync(session.path)).toBe(false);
@@ -36,7 +36,7 @@ describe("startTpm", () => {
       });
     expect(await isThere()).toBe(true);
     await tpm?.[Symbol.asyncDispose]();
-    // The sandbox has ended, and its process may take a moment longer.
+    // The sandbox has ended. Its process may take a moment longer.
     await vi.waitUntil(async () => !(await isThere()), { timeout: 120_000 });
   });
 

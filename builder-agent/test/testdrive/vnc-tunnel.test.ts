@@ -7,7 +7,7 @@ import { joinViewer } from "../../src/testdrive/vnc-tunnel.ts";
 import { eventually, temporaryDir } from "../support/agent-place.ts";
 import { type FakeViewer, sessionToken, startFakeService } from "./fake-service.ts";
 
-/** A viewer's connection: a socket that stands in for QEMU on one end, the Worker's on the other. */
+/** A viewer's connection: a socket that replaces QEMU at one end, and the Worker's socket at the other. */
 async function joined(viewer: string) {
   const service = await startFakeService();
   const dir = await temporaryDir();
@@ -42,7 +42,7 @@ async function joined(viewer: string) {
 const noise = (bytes: number) =>
   Buffer.from(Array.from({ length: bytes }, (_, index) => (index * 7 + (index >> 8)) % 256));
 
-/** Sends keys to QEMU a few times, so that the tunnel has had time to send all that it sends. */
+/** Sends keys to QEMU a few times, to give the tunnel time to send everything. */
 async function roundTrips({ page, qemu }: Awaited<ReturnType<typeof joined>>): Promise<void> {
   for (let times = 0; times < 10; times++) {
     const typed = once(qemu, "data");
