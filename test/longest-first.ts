@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The files that take longest in their project, the longest first: started last, they would run alone at the end. */
+/** The slowest files of each project, the slowest first. If they were started last, they would run alone at the end. */
 const longest = [
   "test/scripts/simulated-mistakes.test.ts",
   "builder-agent/test/main.test.ts",
@@ -41,7 +41,7 @@ function placeOf({ moduleId }: TestSpecification): number {
   return found === -1 ? longest.length : found;
 }
 
-/** vitest's own order, except for these: a fresh clone has no times of earlier runs. */
+/** Uses vitest's own order for all other files, because a fresh clone has no times of earlier runs. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- vitest's sort, not an array's

@@ -7,7 +7,7 @@ import LongestFirst from "./longest-first.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-// The launcher generates these for a real service; for tests they need not be secret.
+// The launcher generates these for a real service. In tests they need not be secret.
 const secrets = {
   ADMIN_SECRET: "test-admin-secret",
   API_KEY_PEPPER: "test-pepper",
@@ -20,7 +20,7 @@ const secrets = {
 /** wrangler looks for required secrets only in the environment, and warns about missing ones. */
 function giveSecrets(): void {
   Object.assign(process.env, secrets);
-  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints at each start where the secrets are
+  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise, it prints the location of the secrets at each start
 }
 
 /**
@@ -33,7 +33,7 @@ const neverStoreImportersOfWasm: Vite.Plugin = {
     defineCacheKeyGenerator(({ sourceCode }) => (sourceCode.includes(".wasm") ? false : undefined)),
 };
 
-/** The seed of property tests: CI sets one; other runs choose one and print it, so that it can be set to repeat them. */
+/** The seed of property tests. CI sets one. Other runs choose one and print it, so that the run can be repeated. */
 function propertySeed(): number {
   const given = process.env["KILN_PROPERTY_SEED"];
   if (given) return Number(given);
@@ -43,7 +43,9 @@ function propertySeed(): number {
   return seed;
 }
 
-/** No test measures time, so its limit only ends a test that hangs. A busy machine took 15 times as long as an idle one. */
+/**
+ * No test measures time, so the limit only ends a test that hangs. A busy machine took 15 times as long as an idle one.
+ */
 const patience = { testTimeout: 900_000, hookTimeout: 900_000, expect: { poll: { timeout: 120_000 } } };
 
 /** How many images the test of advisories compares with how many advisories: 10000x500 takes minutes. */
@@ -55,10 +57,10 @@ function advisoryPairs(): { images: number; advisories: number } {
 giveSecrets();
 const provide = { propertySeed: propertySeed(), advisoryPairs: advisoryPairs() };
 
-/** Counts all that the service uses, so it runs in a workerd of its own: other files leave alarms behind. */
+/** Counts everything that the service uses, so it needs its own workerd: other files leave alarms behind. */
 const alone = "test/meter/**";
 
-/** Tests that run in workerd, and share one by all their files. */
+/** Tests that run in workerd. All files share one. */
 const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] }) => ({
   root,
   plugins: [
@@ -69,7 +71,7 @@ const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] 
       verbose: false,
       miniflare: {
         bindings: {
-          // vitest sets MODE for its own use, and wrangler prefers the environment to [vars].
+          // vitest uses MODE itself, and wrangler prefers the environment to [vars].
           MODE: "embedded",
           MAX_BUILDS: "1000",
           TESTDRIVE_ORIGIN: "https://guests.test",
@@ -86,7 +88,8 @@ const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] 
     provide,
     // Each worker has its own workerd, which is never idle.
     maxWorkers: availableParallelism(),
-    // Otherwise a line that a Durable Object writes at the moment when its file ends waits for an answer that never comes, and so does the run: https://github.com/cloudflare/workers-sdk/issues/15719.
+    // Otherwise, if a Durable Object logs a line at the moment when its file ends, the line waits forever for an
+    // answer, and so does the run: https://github.com/cloudflare/workers-sdk/issues/15719.
     disableConsoleIntercept: true,
     isolate: false,
     ...files,
@@ -95,7 +98,7 @@ const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] 
   },
 });
 
-/** Tests that ask a whole service over HTTP. */
+/** Tests that send HTTP requests to a whole service. */
 const overHttp = {
   globalSetup: ["test/acceptance/support/shared-services.ts"],
   setupFiles: ["test/acceptance/support/closed-connections.ts"],
@@ -105,7 +108,7 @@ export default defineConfig({
   root,
   test: {
     sequence: { sequencer: LongestFirst },
-    // Many tests cause a 500; the service logs each, and they fail on their own if it is not expected.
+    // Many tests cause a 500, which the service logs. If it is not expected, the test fails anyway.
     onConsoleLog: (text) => !/^\S+ request requestId=/.test(text),
     projects: [
       inWorkerd("worker", {
@@ -119,7 +122,7 @@ export default defineConfig({
           name: "node",
           provide,
           isolate: false,
-          // Most of these wait for processes. vitest requires another group if this number differs.
+          // Most of these wait for processes. If this number differs, vitest requires another group.
           maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 1 },
           include: ["builder-agent/test/**/*.test.ts", "cli/test/**/*.test.ts", "test/scripts/**/*.test.ts"],

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => machine[Symbol.dispose]());
 
-/** Writes what a push brings. The greeting is in a separate file. */
+/** Writes the files of a push. The greeting is in a separate file. */
 function checkOut({ memory, packages, greeting }: Kiosk): void {
   const lines = [
     "name: Kiosk",

@@ -18,8 +18,9 @@ import { configScript } from "#lib/kiwi/config-script";
 import { buildHere, sampleDistribution, serveDistribution } from "./support/local-build.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 
-// The agent's own code runs the real KIWI on the sample distribution. There is no Worker, only a server of its files. The disk
-// and the network tree have the same packages: each is built from nothing, and again from the root that the other one left.
+// The agent's own code runs the real KIWI on the sample distribution. A server of files replaces the Worker. The disk
+// and the network tree have the same packages. Each is built from scratch, and again from the root that the other one
+// left.
 
 const distribution = sampleDistribution();
 const signal = new AbortController().signal;
@@ -49,16 +50,16 @@ interface Built {
   /** Every path of its root, with its attributes. */
   root: Map<string, FileEntry>;
   packed: PackedImage;
-  /** The findings about secrets that all its machines would share. */
+  /** The report about secrets that all machines of the image would share. */
   shared: string[];
-  /** Seen by programs that are not Kiln's. */
+  /** Read with programs that are not part of Kiln. */
   packedSha256: string;
   packedNames: string[];
   /** The end of its first sector, and its files. */
   disk: { boot: string; files: string } | undefined;
   phases: Phase[];
   lines: string[];
-  /** The archive of the root that it was made from. */
+  /** The archive of the root from which it was made. */
   archive: string | undefined;
 }
 
@@ -90,7 +91,7 @@ async function makeBuild(imageType: Type, rootOf: Type): Promise<Built> {
   };
   return await buildIn(input, options, async (built, workDir) => {
     const store = await writeFileStore(built.root, { dir: workDir, signal });
-    // Packing deletes it.
+    // Packing deletes this file.
     const isDisk = imageType === "oem";
     const disk = isDisk
       ? { boot: bytesAt(built.image, 510, 2).toString("hex"), files: tools("7z", "l", built.image) }

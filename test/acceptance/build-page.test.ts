@@ -6,8 +6,8 @@ import { newPerson, type Person } from "./support/person.ts";
 import { sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
 
-// A test of a build's page that needs a browser: the page follows it to the end, notifies the user, and asks for
-// confirmation before it is repeated.
+// A test of a build's page in a browser. The page follows the build to its end, notifies the user, and asks for
+// confirmation before it repeats the build.
 
 let tux: Person;
 let applianceId: string;
@@ -24,7 +24,7 @@ const faultsOf = async (page: Page) =>
     (await (globalThis as unknown as { axe: typeof axe }).axe.run()).violations.map(({ id }) => id),
   );
 
-/** Notes each notification that the page shows. */
+/** Records each notification that the page shows. */
 function noteNotifications(): void {
   const told: string[] = [];
   Object.assign(globalThis, { told });

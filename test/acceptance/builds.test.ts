@@ -30,15 +30,15 @@ describe("a clone without an architecture", () => {
     const { software_map: map } = await tux.rest.call("GET", installed, { build_id: buildId });
     const packages = [map.repository].flat().flatMap(({ software }) => software.package);
     expect(new Set(packages.map((one) => one["@arch"]))).toEqual(new Set(["i586", "noarch"]));
-    // A machine with a network gets no snapshot, for which the agent would boot it again.
+    // A machine with a network gets no snapshot, so the agent does not boot it again for one.
     const session = await startSession(tux, { build_id: buildId, network: "on" });
     expect(session.serial()).toMatch(loginPrompt);
-    expect(session.serial()).toContain("-686 "); // Debian's name of its 32-bit kernel
+    expect(session.serial()).toContain("-686 "); // Debian's name for its 32-bit kernel
     await session.stop();
   });
 });
 
-/** The work directories of a build, for any attempt. Other test files' builds have theirs next to them. */
+/** The work directories of a build, for any attempt. Builds of other test files have theirs in the same folder. */
 const workDirs = (buildId: string) =>
   readdirSync(join(tux.stateDir, "agent", "work")).filter((name) => name.startsWith(`build-${buildId}-`));
 

@@ -1,4 +1,4 @@
-/** A real image is booted and checked: a planted fault is named, and keeps its version from the gallery. */
+/** Boots and checks a real image: the report names a planted fault, and the version cannot be published. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMachine, run, type Machine } from "../../cli/test/support/machine.ts";
@@ -35,7 +35,7 @@ const configure = async (configuration: object) =>
 
 const publish = () => ask("POST", `/gallery/appliances/${applianceId}/version/0.0.1`);
 
-/** The command of docs/checks.md. It waits for the run. */
+/** The command of docs/checks.md, which waits for the run. */
 async function check(...options: string[]) {
   const [, command = ""] = /```bash\n(.*)\n```/.exec(readFileSync("docs/checks.md", "utf8")) ?? [];
   const env = { ...machine.env, KILN_URL: account.url, KILN_ACCOUNT: account.username, KILN_TOKEN: account.api_key };
@@ -53,7 +53,7 @@ const good = [
   { kind: "memory", megabytes: 200 },
   { kind: "disk", path: "/var", megabytes: 900 },
 ];
-/** The machine is restarted only if the rest has passed. */
+/** The machine is restarted only if everything else has passed. */
 const restarts = [{ kind: "second_boot" }, { kind: "power_cut" }];
 
 it("names what an image does not do, and lets it be published when that is fixed", async () => {
@@ -84,7 +84,7 @@ it("names what an image does not do, and lets it be published when that is fixed
   const passed = await check();
   expect(passed.code, passed.stdout + passed.stderr).toBe(0);
 
-  // The kernel's messages above the prompt have the times of the boot.
+  // The kernel's messages above the prompt contain the times of the boot.
   const mask = "0,0,720,336";
   await configure({ checks: [{ kind: "login" }, { kind: "screen", build: buildId, mask, seconds: 60 }] });
   const same = await check();

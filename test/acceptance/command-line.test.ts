@@ -107,7 +107,7 @@ it("verifies that image offline, and refuses it with a changed byte", async () =
   expect(await machine.kiln(["verify", image], { env })).toMatchObject({ code: 6, stdout: "" });
 });
 
-/** The answer that an assistant gets from a tool. */
+/** The answer of a tool, as an assistant gets it. */
 async function talk(options: string[], tool: string, given: Record<string, unknown>): Promise<string> {
   const assistant = await assistantOf(machine, ...options);
   const { text } = await called(assistant, tool, given);

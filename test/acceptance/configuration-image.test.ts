@@ -227,7 +227,7 @@ describe("a machine that boots the image", () => {
       expect(await guest.says("Do you accept this licence?", 800)).toContain(eula);
       await guest.type("what\nyes\n");
       const said = await guest.says("END\n", 800);
-      // The prompt may already have followed.
+      // The prompt may already follow.
       expect(said.slice(0, said.indexOf("END\n"))).not.toContain("login:");
       const report = reportIn(said);
       expect(report).toContain("host=kiosk7.example.org\n");

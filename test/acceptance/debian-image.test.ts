@@ -15,8 +15,8 @@ import { answerIn, askingProgram, isOver } from "./support/questions.ts";
 import { startAsItIs, until, type Service } from "./support/service.ts";
 import { startSession, type Session } from "./support/session.ts";
 
-// Debian 12 from a mirror to a booted machine, as `npm start` offers it: imported, cloned, configured, built, started as a
-// testdrive, and asked over its serial line. One build and one boot serve almost all tests.
+// Follows Debian 12 from a mirror to a booted machine, as `npm start` offers it. It is imported, cloned, configured,
+// built, started as a testdrive, and queried over its serial line. One build and one boot serve almost all tests.
 
 const jeos = 11;
 const folder = mkdtempSync(join(tmpdir(), "kiln-debian-"));
@@ -24,13 +24,13 @@ let service: Service;
 let tux: Person;
 let applianceId: string;
 let buildId: string;
-/** A build of the template with cloud-init, which runs while the machine boots. */
+/** A build of the template with cloud-init. It runs while the machine boots. */
 let seededBuildId: string;
 let session: Session;
 
-/** Asked in the booted system, each by its name. */
+/** Commands that run in the booted system, by name. */
 const questions = {
-  // Asked when the boot has ended.
+  // These run after the boot has ended.
   services:
     "systemctl is-system-running --wait; systemctl is-active ssh; systemctl is-enabled ssh kiln-host-keys kiln-machine-identity; systemctl --failed --no-legend",
   packages: "dpkg-query --show --showformat '${Package} ${Version}\\n'",
@@ -73,7 +73,7 @@ const configuration = `<configuration>
   </checks>
 </configuration>`;
 
-/** The limit for everything before the first test, which takes three minutes on an idle machine. */
+/** The limit for everything before the first test. That takes three minutes on an idle machine. */
 const longestSeconds = 3500;
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ beforeAll(async () => {
   seededBuildId = await startSeededBuild();
   // With a network, the machine has a network card to check.
   session = await startSession(tux, { build_id: buildId, network: "on" });
-  // A name that any keyboard types the same.
+  // A name that is typed in the same way on any keyboard.
   await typeAsRoot(session.viewer, "tell", () => session.serial().includes("<services>"));
   await until("the machine has answered", 1800, () => isOver(session.serial()));
 }, longestSeconds * 1000);
@@ -120,7 +120,7 @@ async function configure(): Promise<void> {
   await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "kiln-greeter" });
   const statusNow = async () =>
     JSON.stringify((await tux.rest.call("GET", `/appliances/${applianceId}/status`)).status);
-  // After 30 s an upload no longer waits for its import, and Debian 13 is imported at the same time.
+  // An upload waits at most 30 s for its import, and Debian 13 is imported at the same time.
   await until("the own package is imported", 300, async () => !(await statusNow()).includes("still being imported"));
   const status = await statusNow();
   expect(JSON.parse(status).state, status).toBe("ok");

@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const md5 = createHash("md5").update(rpm).digest("hex");
 
-/** How clients declare the type of a document: rightly, wrongly, or not at all. */
+/** The document types that clients declare: correct, wrong, or none. */
 const documentTypes: [string, string[]][] = [
   ["PySUSEStudio, Ruby's gem", [xmlType]],
   ["Python: another spelling", ["Content-type: application/xml; charset=UTF-8"]],

@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
 });
 
-/** Clients send a text under various types. Whatever the type claims, the text is not a form. */
+/** Clients send a text with various content types. Even with the type of a form, the text is not a form. */
 const text = "First *public* release & more=yes + 100%\n<b>Grüße</b> name=x";
 const shownText = "First *public* release &amp; more=yes + 100%\n&lt;b&gt;Grüße&lt;/b&gt; name=x";
 const texts: [string, RequestParts][] = [
@@ -113,7 +113,7 @@ describe("a publication", () => {
     expect(answer.text).toMatch(
       /^<gallery>\n {2}<appliances count="\d+">\n {4}<pages>\d+<\/pages>\n {4}<current_page>1</,
     );
-    // Other test files may have published versions too, so this one may be on a later page.
+    // Other test files may also have published versions, so this one may be on a later page.
     const found = [answer.text];
     const unpaged = query.replace(/&page=\d*/, "");
     for (let page = 2; page <= Number(answer.element("pages")); page++)

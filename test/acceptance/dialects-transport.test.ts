@@ -63,7 +63,7 @@ describe("a connection", () => {
   ])("survives %s with a body that is not used", async (line, refusal) => {
     const wire = await dialect.open();
 
-    const body = large.subarray(0, 2 ** 20); // more is read only before a challenge
+    const body = large.subarray(0, 2 ** 20); // the service reads more only before a challenge
     await wire.send(request(line, { headers: [dialect.basic, xmlType, length(body)], body }));
     expectDocument(await wire.answer(), `HTTP/1.1 ${refusal}`);
     await wire.send(account());

@@ -10,7 +10,7 @@ import { addAccount, sharedService } from "./support/shared-service.ts";
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const read = (page: string) => readFileSync(join(project, page), "utf8");
 
-/** Pages whose commands are not run here, and why. */
+/** Pages whose commands are not run here, with the reasons. */
 const elsewhere: Record<string, string> = {
   "README.md": "command-line.test.ts runs them",
   "cli/README.md": "the same lines",
@@ -32,7 +32,7 @@ const blocksOf = (page: string): string[] =>
 
 let machine: Machine;
 let account: Ready;
-/** Texts of the pages, and what replaces them in this run. */
+/** Texts of the pages, with their replacements in this run. */
 let known: [written: string | RegExp, meant: string][];
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => machine[Symbol.dispose]());
 
-/** Runs commands as a page has them, and returns their output. */
+/** Runs commands exactly as a page shows them, and returns their output. */
 async function runAs(written: string, { before = "", input = "" } = {}): Promise<string> {
   const { url, username, api_key: key } = account;
   const preamble = `KEY=${key} me=${username}:${key} api=${url}/api/v2/user\n${before}\n`;
@@ -64,7 +64,7 @@ async function runAs(written: string, { before = "", input = "" } = {}): Promise
 
 const idIn = (answer: string): string => /<id>(\d+)<\/id>/.exec(answer)?.[1] ?? expect.fail(answer);
 
-/** How each page's blocks are run, in this order: later pages use what earlier ones have made. */
+/** How the blocks of each page are run. The order matters, because later pages use the results of earlier ones. */
 const runs: Record<string, () => Promise<void>> = {
   "docs/first-appliance.md": async () => {
     const [prepare = "", templates = "", clone = "", ...rest] = blocksOf("docs/first-appliance.md");
@@ -82,9 +82,9 @@ const runs: Record<string, () => Promise<void>> = {
   },
   "docs/command-line.md": async () => {
     const [login = "", first = "", ci = "", imported = ""] = blocksOf("docs/command-line.md");
-    const forAccount = login.replace("login ", `login --account ${account.username} `); // a person types it
+    const forAccount = login.replace("login ", `login --account ${account.username} `); // a user types it
     await runAs(forAccount, { input: `${account.api_key}\n` });
-    known.push(["First", "Second"]); // the page before has made an appliance of that name
+    known.push(["First", "Second"]); // the previous page has made an appliance of that name
     writeFileSync(join(machine.folder, "motd"), "Welcome\n");
     expect(await runAs(first)).toMatch(/oem.*\n[^]*iso/);
 
@@ -147,7 +147,7 @@ const runs: Record<string, () => Promise<void>> = {
   },
   "docs/appliance-file.md": async () => {
     const [lines = "", shown = ""] = blocksOf("docs/appliance-file.md");
-    expect(shown).toMatch(/^\$ kiln plan kiosk\.yaml\n/); // what the second line prints
+    expect(shown).toMatch(/^\$ kiln plan kiosk\.yaml\n/); // the output of the second line
     expect(await runAs(lines)).toContain("kiosk.yaml");
   },
   "docs/api/definitions.md": async () => {

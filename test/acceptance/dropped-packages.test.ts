@@ -13,8 +13,8 @@ import { buildRpm } from "./support/rpm.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
 import { startService, until, type Service } from "./support/service.ts";
 
-// A mirror drops a package between two builds of one appliance. The agent's own code fetches their packages from a real service,
-// without a cache and without KIWI.
+// A mirror drops a package between two builds of one appliance. The agent's own code fetches their packages from a real
+// service. There is no cache and no KIWI.
 
 let folder: string;
 let mirror: Awaited<ReturnType<typeof serveFiles>>;
@@ -45,7 +45,7 @@ async function applianceWithNote(): Promise<string> {
 }
 
 /**
- * Fetches the packages of a new build, gives them to the service, and fails the build. Returns the file that notes
+ * Fetches the packages of a new build, sends them to the service, and fails the build. Returns the file that lists
  * them.
  */
 async function fetchedNote(applianceId: string, dir: string): Promise<Buffer> {

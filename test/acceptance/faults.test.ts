@@ -10,7 +10,8 @@ import { restClient, type RestClient } from "./support/rest.ts";
 import { startService, until, type Service } from "./support/service.ts";
 import { openTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 
-// Everything that can break during a build breaks. The build ends with an image or with a reason, and the host is as before.
+// Injects every fault that can occur during a build. The build ends with an image or with a reason, and the host is as
+// before.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-faults-"));
 let service: Service;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   tux = restClient(service.ready());
   proxy = await openTcpProxy(service.ready().url);
   const token = readSecrets(service.stateDir).AGENT_TOKEN ?? "";
-  // Without a disk reserve and without stored packages and roots, so that each build passes through every stage.
+  // No disk reserve, and no stored packages and roots, so that each build passes through every stage.
   const bare = { isolation: "none", minFreeGb: 0, packageCacheGb: 0, preparedGb: 0 };
   agent = new OwnAgent(folder, { url: proxy.url, token, ...bare }, 1200);
   await agent.start();
@@ -51,7 +52,7 @@ async function startBuild(): Promise<string> {
   return (await tux.call("POST", "/running_builds", asked)).build.id;
 }
 
-/** Waits for the log line of an attempt's phase. A phase may be over after a second. */
+/** Waits until the log has the line of an attempt's phase. A phase may be over after a second. */
 async function entered(buildId: string, phase: Phase, attempt = 1): Promise<void> {
   const endsAt = Date.now() + 120_000;
   while (!agent.logOf(buildId, attempt).includes(`Kiln: ${phase}`)) {
@@ -83,7 +84,7 @@ async function killKiwiAt(buildId: string, phase: Phase): Promise<void> {
   process.kill(kiwi, "SIGKILL");
 }
 
-// A build may start three times, so it survives two kills.
+// A build is attempted up to three times, so it survives two kills.
 describe("a build that is killed twice", () => {
   it("succeeds after its agent was killed in two phases", async () => {
     const buildId = await startBuild();

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { enclosed } from "../../builder-agent/src/process.ts";
 import { kiwiEnvironment, makeKiwiPaths } from "../../builder-agent/src/run/kiwi.ts";
 
-// The shims fill a disk from a root in which each kind of file occurs, by the commands that KIWI calls. A real loop device.
+// The shims fill a disk on a real loop device, with the commands that KIWI runs, from a root with every kind of file.
 
 const folder = mkdtempSync(join(tmpdir(), "filled-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -51,7 +51,7 @@ const sh = (script: string, cwd: string, env: Record<string, string> = {}, args:
     stdio: "pipe",
   });
 
-/** The calls of KIWI NG. A boot loader writes while the root is mounted in place of the disk. */
+/** The commands that KIWI NG runs. A boot loader writes while the root is mounted in place of the disk. */
 const kiwi = `
   disk=$1 root=$2
   truncate -s 64M "$disk"
@@ -89,7 +89,7 @@ async function fill(root: string, options: { seed?: string; umask?: string; TZ?:
   return { disk, sha256: createHash("sha256").update(readFileSync(disk)).digest("hex") };
 }
 
-/** Everything that a mounted disk shows of its files. */
+/** Everything that is visible of the files on a mounted disk. */
 const listed = ({ disk }: Filled): string =>
   sh(
     `mkdir -p seen; mount -o ro,loop,offset=1048576 "$1" seen; cd seen
@@ -135,7 +135,7 @@ describe("a disk that is filled without mounting it", () => {
       "./disk 103:11170",
       "ping security.capability 0100000200200000000000000000000000000000",
       "ping user.note 74657874",
-      // The attribute names the user 1000 (0x03e8) and its rights.
+      // The attribute names user 1000 (0x03e8) and the user's permissions.
       "acl system.posix_acl_access 0200000001000700ffffffff02000700e803000004000500ffffffff",
       "loader",
     ])
@@ -155,7 +155,7 @@ describe("a disk that is filled without mounting it", () => {
 
   it("leaves no disk that is not filled", async () => {
     const root = makeRoot(["old"]);
-    // The files fit by their blocks, but the file system has too few inodes.
+    // There are enough blocks for the files, but too few inodes.
     sh("for d in $(seq 40); do mkdir $d; (cd $d; seq 500 | xargs touch); done", root);
 
     await expect(fill(root)).rejects.toThrow(/inode/);

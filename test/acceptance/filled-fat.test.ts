@@ -7,7 +7,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { enclosed } from "../../builder-agent/src/process.ts";
 import { kiwiEnvironment, makeKiwiPaths } from "../../builder-agent/src/run/kiwi.ts";
 
-// The shims fill the partition that UEFI reads, by the commands that KIWI calls. A real loop device; the kernel may lack vfat.
+// The shims fill the partition that UEFI reads, with the commands that KIWI runs, on a real loop device. The kernel may
+// lack vfat.
 
 const folder = mkdtempSync(join(tmpdir(), "filled-fat-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -15,7 +16,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const sourceDate = 1_700_000_000; // 2023-11-14 22:13:20 UTC
 const start = 6144;
 
-/** The calls of KIWI NG. It mounts the partition twice, and writes to the second mount when the first has its files. */
+/**
+ * The commands that KIWI NG runs. It mounts the partition twice, and writes to the second mount after the first has its
+ * files.
+ */
 const kiwi = `
   disk=$1 files=$2
   truncate -s 24M "$disk"
@@ -35,7 +39,7 @@ const kiwi = `
   umount first
 `;
 
-/** Folders are made in this order, and each gets a file of its name. */
+/** Creates folders in this order, each with a file of the same name. */
 function makeFiles(folders: readonly string[]): string {
   const files = mkdtempSync(join(folder, "files-"));
   for (const name of folders) {
@@ -60,7 +64,7 @@ async function fill(files: string, { seed = "seed", TZ = "UTC" } = {}) {
 
 const sha256 = (disk: string) => createHash("sha256").update(readFileSync(disk)).digest("hex");
 
-/** Asks mtools about the partition. */
+/** Reads the partition with mtools. */
 const mtools = (disk: string, program: string, ...args: string[]) =>
   execFileSync(program, ["-i", `${disk}@@${start * 512}`, ...args], {
     env: { ...process.env, TZ: "UTC" },
@@ -83,7 +87,7 @@ describe("the partition that UEFI reads, filled without mounting it", () => {
     const partition = join(folder, "partition");
     writeFileSync(partition, readFileSync(disk).subarray(start * 512, (start + 40_960) * 512));
 
-    // Four folders and the label are counted, too. fsck ends with a different exit code if there are errors.
+    // The number includes four folders and the label. fsck ends with a different exit code if it finds errors.
     expect(execFileSync("fsck.fat", ["-n", partition], { encoding: "utf8" })).toContain(" 10 files");
     expect(mtools(disk, "mtype", "::/EFI/BOOT/grub.cfg").toString()).toBe("loader\n");
     expect(mtools(disk, "mtype", "::/EFI/Ä ö/a name that is long.cfg").toString()).toBe("EFI/Ä ö");
@@ -104,8 +108,8 @@ describe("the partition that UEFI reads, filled without mounting it", () => {
 
   it("leaves no disk that is not filled", async () => {
     const files = makeFiles(folders);
-    // The files fit into the directory in memory. But in the file system each takes a whole cluster, and the tables
-    // take space, too.
+    // In memory, the files fit into the directory. In the file system, each takes a whole cluster, and the tables also
+    // take space.
     writeFileSync(join(files, "large"), Buffer.alloc(17_930_000, 1));
 
     await expect(fill(files)).rejects.toThrow(/full/i);
@@ -113,7 +117,7 @@ describe("the partition that UEFI reads, filled without mounting it", () => {
 });
 
 describe("the FAT that UEFI reads on a medium", () => {
-  /** The command of KIWI NG. */
+  /** The command that KIWI NG runs. */
   const kiwiForMedium = `
     truncate -s 20M "$1"
     mkdosfs -n BOOT "$1"

@@ -1,4 +1,4 @@
-/** The short form of `npm run bench -- proof`: published images are built again by a stranger, and forged ones are found. */
+/** The short form of `npm run bench -- proof`: a stranger rebuilds published images, and forged images are detected. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { everyForgery, proveForged } from "../../bench/proof/forged.ts";
 import { provePublished, wishesOf } from "../../bench/proof/published.ts";

@@ -19,8 +19,8 @@ import { openViewer, tcpWire } from "./support/rfb.ts";
 import { watchSession } from "./support/session.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// The whole service with its agent: one version of an appliance in every format, as the specification describes. The first is
-// built from nothing, the others from its root or its disk. Each is then started.
+// Runs the whole service with its agent. It builds one version of an appliance in every format, as the specification
+// describes. The first is built from scratch, the others from its root or its disk. Each image is then started.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-formats-"));
 const others = [
@@ -44,8 +44,7 @@ const builds = new Map<Format, string>();
 beforeAll(async () => {
   tux = await newPerson(await sharedService("with-agent"), "formats");
   applianceId = (await tux.rest.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" })).appliance.id;
-  // The packages that network trees, media and installations need in addition to a disk's: without them, their roots would
-  // differ.
+  // The additional packages that network trees, media and installations need. Without them, the roots would differ.
   const needed = ["hello", "syslinux", "dracut-kiwi-live", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart"];
   for (const name of needed) await tux.rest.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name });
   const first = await start({ image_type: "vmx" });
@@ -88,7 +87,7 @@ async function rawSizeOf(format: Format): Promise<number> {
 
 const downloads = new Map<Format, Promise<Downloaded>>();
 
-/** A user's download of the format, after checking everything that its type promises. */
+/** A user's download of the format, after checks of everything that its type promises. */
 function downloadOf(format: Format): Promise<Downloaded> {
   const found = downloads.get(format) ?? download(format);
   downloads.set(format, found);
@@ -103,7 +102,7 @@ async function download(format: Format): Promise<Downloaded> {
   return downloaded;
 }
 
-/** A testdrive can start media and disks from the cache, without a download; network trees cannot. */
+/** A testdrive can start media and disks from the cache without a download. It cannot start network trees. */
 const isCached = (format: Format) => existsSync(join(tux.stateDir, "agent/cache", buildOf(format)));
 
 interface ListedPackage {
@@ -159,9 +158,9 @@ describe("ova", () => {
   it("is a package whose disk boots from IDE", async () => {
     const { file, folder: unpackedIn, name } = await downloadOf("ova");
     const names = execFileSync("tar", ["-tf", file], { encoding: "utf8" }).trim().split("\n");
-    // The order is that of DSP0243.
+    // DSP0243 defines this order.
     expect(names).toEqual([`${name}.ovf`, `${name}.mf`, "disk.vmdk"]);
-    // The disk can only be read, so importers convert it.
+    // The disk can only be read, so importers must convert it.
     const convert = ["convert", "-O", "vmdk", join(unpackedIn, "disk.vmdk"), join(unpackedIn, "imported.vmdk")];
     execFileSync("qemu-img", convert);
     expect(await serialOfVmdk({ folder: unpackedIn, name: "imported" })).toMatch(login);
@@ -210,7 +209,7 @@ describe("iso", () => {
   it("is a live medium with the package, and boots in a testdrive", async () => {
     const { file } = await downloadOf("iso");
     expect(fileInMedium(file, "usr/share/hello/version")).toMatch(/^hello 1\.1/);
-    // A machine with a network gets no snapshot, for which the agent would boot it again.
+    // A machine with a network gets no snapshot, so the agent does not boot it again for one.
     const params = { build_id: buildOf("iso"), network: "on" };
     const { testdrive } = await tux.rest.call("POST", "/testdrives", params);
     const session = await watchSession(tux.stateDir, testdrive);

@@ -30,14 +30,14 @@ import { until } from "./support/until.ts";
 import { settingsWith } from "../support/settings.ts";
 import { diskSizeMb, expectVolumes, lvm, volumesRoot } from "./support/volumes.ts";
 
-// A whole agent, KIWI in a guest without hardware virtualisation, and a build script that has taken over the guest. The image
-// is for i586, whose programs the guest's 64-bit kernel also runs, on a disk with volumes: this host's kernel needs no device
-// mapper. The other types are made from the root that the first build leaves.
+// Runs a whole agent, with KIWI in a guest without hardware virtualisation, and a build script that has taken over the
+// guest. The image is for i586, whose programs also run on the guest's 64-bit kernel. Its disk has volumes, but this
+// host's kernel needs no device mapper. The other types are made from the root that the first build leaves.
 
 const distribution = sampleDistribution();
 const main = fileURLToPath(new URL("../../builder-agent/src/main.ts", import.meta.url));
 
-/** Includes what media and network trees need, and the older of two versions. */
+/** Includes the packages that media and network trees need, and the older of two versions. */
 const requests = ["hello = 1.0-1", "lvm2", "dracut-kiwi-live", "syslinux"];
 
 let state: Awaited<ReturnType<typeof temporaryDir>>;
@@ -74,7 +74,7 @@ function startAgent(worker: FakeWorker): AsyncDisposable & { said: () => string 
   const gone = once(child, "exit");
   return {
     said: () => output,
-    // While the old agent runs, the next one finds the state directory locked.
+    // The next agent finds the state directory locked while the old one runs.
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await gone;
@@ -82,7 +82,7 @@ function startAgent(worker: FakeWorker): AsyncDisposable & { said: () => string 
   };
 }
 
-/** After all other builds of this host, so that the guests run as other users. */
+/** Numbered after all other builds of this host, so that the guests run as other users. */
 const buildsAfter = 5000;
 
 describe("a hostile build in a guest", () => {
@@ -103,7 +103,7 @@ describe("a hostile build in a guest", () => {
     return build;
   }
 
-  /** The result of a build, after checking everything that its type promises. */
+  /** The result of a build, after checks of everything that its type promises. */
   async function ended(build: FakeBuild, imageType: ImageType): Promise<GuestBuild> {
     await until("the build has ended", 3600, () => build.status !== "running" && build.status !== "queued");
     expect(build.failure, agent.said() + build.log.slice(-3000)).toBeNull();
@@ -152,7 +152,7 @@ describe("a hostile build in a guest", () => {
   it("leaves a root for a network tree that boots over HTTP", async () => {
     const printed = await serialOfNetworkTree(await madeOfRoot("net"));
     expect(printed).toMatch(login);
-    expect(printed).toContain("-686 "); // Debian's name of its 32-bit kernel
+    expect(printed).toContain("-686 "); // Debian's name for its 32-bit kernel
   });
 
   it("leaves a root for a live medium that boots", async () => {

@@ -8,10 +8,10 @@ import { fromDisk, fromRoot, guestBuilds, type GuestBuild } from "./support/gues
 import { expectShape, login, serialOfInstallation } from "./support/image-types.ts";
 import { startedBy } from "./support/uefi.ts";
 
-// One version in types of every kind, with the EFI boot loader. The root leaves the first guest as an archive and enters the
-// next, and the disk is made once for all containers. Each type includes what installations need, so that all have the same
-// root. This host's kernel need not support the file system of the EFI system partition, and the host need not have the boot
-// loader.
+// Builds one version in types of every kind, with the EFI boot loader. The root leaves the first guest as an archive
+// and enters the next. The disk is made once for all containers. Each type includes the packages that installations
+// need, so that all have the same root. The host needs neither the boot loader nor a kernel with the EFI system
+// partition's file system.
 
 const requests = ["hello", "syslinux", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart", "grub2-x86_64-efi"];
 const biosPartition = "21686148-6449-6E6F-744E-656564454649"; // UEFI specification 2.10, §5.3.3, and GRUB's manual
@@ -27,7 +27,7 @@ const tableOf = (disk: string): PartitionTable =>
 
 let builds: Awaited<ReturnType<typeof guestBuilds>>;
 let first: GuestBuild;
-/** Raw. */
+/** The raw disk. */
 let disk: string;
 
 beforeAll(async () => void (builds = await guestBuilds()));

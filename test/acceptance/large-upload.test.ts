@@ -15,7 +15,7 @@ beforeAll(async () => {
   client = restClient(tux);
 });
 
-// `npm run bench -- large-upload` sends 2 GiB and measures the memory of that.
+// `npm run bench -- large-upload` sends 2 GiB, and measures memory.
 it("brings a file of tus-js-client over a connection that is cut five times, bit for bit", async () => {
   const { appliance } = await client.call("POST", "/appliances", { clone_from: 1, arch: "x86_64" });
   const file = new GeneratedFile(64 * mebibyte + 11);

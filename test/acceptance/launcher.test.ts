@@ -18,7 +18,7 @@ const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
 const starters: number[] = [];
 
-/** `npm start` without npm, because npm does not pass on the exit code of what it ran. */
+/** Runs `npm start` without npm, because npm does not pass on the exit code. */
 function start(...options: string[]) {
   const starter = spawn(
     "node",
@@ -38,7 +38,7 @@ function start(...options: string[]) {
       if (starter.exitCode !== null) throw new Error(`the launcher ended with ${starter.exitCode}:\n${output}`);
       return readReady(state);
     });
-  /** All process ids of this start, including those that were listed once and have since lost their parent. */
+  /** All process ids of this start, including processes that have lost their parent since they were listed. */
   const tree = () => [pid, ...descendants(pid)];
   const launcher = () => Number(descendants(pid)[0]);
   return { starter, exit, ready, tree, launcher, output: () => output };
@@ -65,7 +65,7 @@ function commandOf(pid: number): string {
 const loading = /Template sets|Repositories of the sample distribution/;
 
 describe("npm start", () => {
-  // Leftovers of a failed test must not make the next one fail.
+  // Leftovers of a failed test must not break the next one.
   afterEach(() => end(starters.filter(isAlive), 10_000));
   afterAll(() => rmSync(state, { recursive: true, force: true }));
 
@@ -108,7 +108,7 @@ describe("npm start", () => {
     const tree = killed.tree();
     process.kill(which === "starter" ? Number(killed.starter.pid) : killed.launcher(), "SIGKILL");
     await killed.exit;
-    // The start must be immediate: leftovers must not block it.
+    // The start must be immediate. Leftovers must not block it.
     const again = start("--no-agent");
     await until("the summary is printed", 300, () => again.output().includes("Kiln is ready"));
     expect(await untilGone(tree, 1_000)).toBe(true);
@@ -184,7 +184,7 @@ describe("npm start", () => {
         () => false,
         () => true,
       );
-    // Storing the answer never ends.
+    // The storing of the answer never ends.
     await order(`CREATE TRIGGER slow BEFORE UPDATE OF status ON idempotent_answers
       BEGIN SELECT count(*) FROM packages a, packages b, packages c, packages d, packages e, packages f; END`);
 

@@ -15,8 +15,9 @@ import { until } from "./support/service.ts";
 import { startSession, watchSession, type Session } from "./support/session.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// One appliance and two users: it is built, inspected, published, tried in testdrives, changed there, built again, compared,
-// and unpublished. One build serves all tests, so each test starts where the one before it ended.
+// Follows one appliance and two users. The appliance is built, inspected, published, tried in testdrives, changed
+// there, built again, compared, and unpublished. One build serves all tests, so each test starts where the previous one
+// ended.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-main-job-"));
 let tux: Person;
@@ -101,7 +102,7 @@ const versions = () => `/gallery/appliances/${applianceId}/version`;
 let copy: string;
 let published: string;
 
-/** Everything that another user sees of the published version. */
+/** Everything that another user can see of the published version. */
 const seenByAda = async () =>
   JSON.stringify([
     await ada.rest.call("GET", `/gallery/appliances/${applianceId}`),
@@ -147,7 +148,7 @@ async function watchInAllWays(): Promise<{ session: Session; leftAt: number; end
   expect(await running(tux)).toMatchObject([{ id: session.id, state: "running", build_id: first }]);
   await lookAtConsole(session.url);
   await until("a snapshot is made", 300, () => {
-    // The agent tries again only for the next session.
+    // The agent tries again only in the next session.
     if (logged("no snapshot") > 0) throw new Error(readFileSync(join(tux.stateDir, "agent.log"), "utf8"));
     return logged("snapshot made") === 1;
   });
@@ -159,7 +160,7 @@ async function watchInAllWays(): Promise<{ session: Session; leftAt: number; end
   return { session, leftAt, endedAt };
 }
 
-/** The second session: another user's, from the snapshot of the first. */
+/** The second session: another user starts it from the snapshot of the first. */
 async function tryAsAda(): Promise<void> {
   const { gallery } = await ada.rest.call("POST", `/gallery/appliances/${applianceId}/testdrive`);
   const [found] = await running(ada);
@@ -227,7 +228,7 @@ describe("in testdrives, it", () => {
     expect((await fourth.viewer.frame()).colours).toBeGreaterThan(1);
     await changeAndKeep(fourth);
 
-    // The testdrive has ended in the meantime: a minute after the last viewer left.
+    // The testdrive has ended by now, a minute after the last viewer left.
     expect(((await watched.endedAt) - watched.leftAt) / 1000).toBeGreaterThan(55);
     await until("QEMU is gone", 60, () => !existsSync(watched.session.dir));
   });

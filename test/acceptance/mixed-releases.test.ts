@@ -7,7 +7,7 @@ import { makeNextRelease, nextTable } from "./support/next-release.ts";
 import { type Release, ReleasedService } from "./support/released-service.ts";
 import { until } from "./support/service.ts";
 
-// For some minutes after a deploy, Workers and Durable Objects are of two releases. Both have the newer database,
+// For some minutes after a deploy, Workers and Durable Objects run two different releases. Both use the newer database,
 // because a deploy migrates it first.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-mixed-"));
@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A build from its claim to its end, and a testdrive of its image until its picture arrives. */
+/** A build from its claim to its end, and a testdrive of its image until the picture arrives. */
 async function buildAndWatch(service: ReleasedService): Promise<void> {
   const build = await service.startBuild();
   await service.finish(build);
   const viewer = await service.watch(await service.startTestdrive(build));
   await until("the machine shows something", 60, async () => (await viewer.frame()).colours > 1);
   viewer.close();
-  // Also shows calls that the object does not have, because some of them fail without stopping the build.
+  // Also shows calls that the object does not have. Some of them fail without stopping the build.
   expect(service.errors()).toEqual([]);
 }
 

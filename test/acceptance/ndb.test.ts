@@ -9,13 +9,16 @@ import { buildHere, sampleDistribution, serveFiles } from "./support/local-build
 import { packZypper } from "./support/real-zypper.ts";
 import { resolvedTiny } from "./support/resolved-tiny.ts";
 
-// Making a root takes a minute and a mirror of Debian, so the test only uses those that an agent has.
+// It takes a minute and a mirror of Debian to make a root. So the test uses only roots that an agent already has.
 const stateDir = process.env["KILN_BUILDER_ROOTS"];
 
 const bootstrap = ["filesystem", "bash", "busybox", "glibc", "real-zypper"];
 const own = { alias: "own", id: 3, name: "Own", url: "service:/repositories/tiny/own", trust: null };
 
-/** Tiny Linux with zypper, which installs what KIWI's bootstrap does not; and a folder with its repositories. */
+/**
+ * Tiny Linux with zypper, which installs the packages that KIWI's bootstrap does not. Also a folder with its
+ * repositories.
+ */
 async function tinyWithZypper(root: StoredRoot, dir: string): Promise<FrozenInput> {
   const zypper = await packZypper(root, dir);
   for (const name of ["main", "updates"]) {

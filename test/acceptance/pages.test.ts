@@ -9,8 +9,8 @@ import { makeOperator, sharedService } from "./support/shared-service.ts";
 import { signInHere } from "./support/sign-in.ts";
 import { findAndClone, follow, makeAndPublish, press, result } from "./support/without-scripts.ts";
 
-// Tests of the pages that need a browser: axe finds nothing, nothing scrolls sideways, scripts replace parts of a page,
-// and everything works without them.
+// Tests of the pages in a browser: axe finds no fault, no page scrolls sideways, scripts replace parts of a page, and
+// everything also works without scripts.
 
 const name = "Radio astronomy reduction workstation for the summer school, with sample data";
 
@@ -53,7 +53,7 @@ describe("the pages", () => {
       const found: string[] = [];
       const look = async (path: string, seenIn = views) => {
         for (const { colorScheme, width } of seenIn) {
-          // Without motion, so that no colour is on its way to another.
+          // No motion, so that no colour is in transition.
           await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
           await page.setViewportSize({ width, height: 800 });
           found.push(...(await faultsOf(page)).map((fault) => `${path} ${colorScheme} ${width}: ${fault}`));
@@ -64,7 +64,7 @@ describe("the pages", () => {
         if (bytes !== undefined) weights.set(path, bytes);
         await look(path, seenIn);
       };
-      // axe takes seconds of a processor for the lists of calls.
+      // axe needs seconds of processor time for the lists of calls.
       for (const path of atFirst) await open(path, path.startsWith("/api/docs") ? diagonal : views);
       await signIn(page);
       for (const path of signedIn) await open(path);
@@ -171,7 +171,7 @@ describe("the pages", () => {
       await signIn(page);
       const title = () => page.getByRole("heading", { level: 1 }).innerText();
       const shown = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-      // The script shows it, so it now receives the keys.
+      // The script has shown this button, so it also handles the keys now.
       const hears = () => page.getByRole("button", { name: "Shortcuts" }).waitFor();
       await hears();
       // A busy browser may take too long between the two keys.

@@ -8,7 +8,7 @@ import { shims } from "../../builder-agent/src/run/kiwi.ts";
 const folder = mkdtempSync(join(tmpdir(), "prompt-output-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Reads the output of a program by KIWI NG's own class. */
+/** Reads the output of a program with KIWI NG's own class. */
 const reader = `
 import json, sys
 from kiwi.command import Command

@@ -1,4 +1,4 @@
-/** A stranger builds a published image again from its provenance: without an account, a token, or the service's state. */
+/** A stranger rebuilds a published image from its provenance, without an account, a token, or the service's state. */
 import { generateKeyPairSync } from "node:crypto";
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ async function idOf(name: string): Promise<number> {
   return (JSON.parse(stdout) as { appliance: { id: number } }).appliance.id;
 }
 
-/** `kiln-agent rebuild`, without the knowledge of the service's operator. */
+/** `kiln-agent rebuild`, without access to the operator's data. */
 const rebuild = (...words: string[]): Promise<Ended> =>
   run(at("bin/kiln-agent"), ["rebuild", ...words], {
     env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" },
@@ -53,14 +53,14 @@ const rebuild = (...words: string[]): Promise<Ended> =>
 
 const bare = (...words: string[]) => rebuild("--bare", "--service", service, ...words);
 
-/** The one line that a rebuild prints. */
+/** The single line that a rebuild prints. */
 function lineOf(ended: Ended, code: number): string {
   expect(ended, `${ended.stdout}${ended.stderr}`).toMatchObject({ code });
   expect(ended.stdout.trimEnd().split("\n"), ended.stdout).toHaveLength(1);
   return ended.stdout.trimEnd();
 }
 
-/** A provenance with other facts, signed with a key that the stranger trusts for it. */
+/** A provenance with false facts, signed with a key that the stranger trusts. */
 async function signedAnew(name: string, change: (statement: Statement) => void): Promise<string[]> {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" }).toString("base64");

@@ -1,4 +1,4 @@
-/** A real image is built twice: the bytes are the same, and a file that a script writes differently is named. */
+/** Builds a real image twice: the bytes are the same, and a file that a script writes differently is named. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMachine, type Machine } from "../../cli/test/support/machine.ts";
 import { addAccount, sharedService } from "./support/shared-service.ts";

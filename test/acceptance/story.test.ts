@@ -10,11 +10,14 @@ import { runningService, until } from "./support/service.ts";
 import { loginPrompt } from "./support/session.ts";
 import { sharedService } from "./support/shared-service.ts";
 
-// The whole story in a browser, with the keyboard alone, except next to the screen of a machine, which takes every key.
+// The whole story in a browser, by keyboard only, except next to a machine's screen, which receives every key.
 
 /** By hand, on Debian: KILN_STORY_STATE is the state directory of a running `npm start`, KILN_STORY_TEMPLATE the name of a template. */
 const { KILN_STORY_STATE: state, KILN_STORY_TEMPLATE: template } = process.env;
-/** The width of the window. A narrow one uses other names of accounts and of the appliance, so that both can be tried at one service. */
+/**
+ * The width of the window. A narrow window uses other account and appliance names, so that both widths can be tried on
+ * one service.
+ */
 const width = Number(process.env["KILN_STORY_WIDTH"] ?? 1280);
 const suffix = width === 1280 ? "" : `-${width}`;
 /** The factor for the time limits of builds and boots. */
@@ -42,7 +45,7 @@ async function signIn(page: Page, { ready }: Person): Promise<void> {
 
 async function clone(page: Page): Promise<void> {
   await press(page, page.getByRole("link", { name: "My appliances", exact: true }));
-  // There are none yet, so this is the page that makes one.
+  // There are no appliances yet, so this is the page that creates one.
   if (template !== undefined) await choose(page, template);
   await write(page, page.getByLabel("Name", { exact: true }), name);
   await picture(page, "new");
@@ -59,7 +62,7 @@ async function choose(page: Page, of: string): Promise<void> {
 async function addPackage(page: Page): Promise<void> {
   await press(page, page.getByRole("link", { name: "Software", exact: true }).first());
   await write(page, page.getByRole("searchbox", { name: "Packages and patterns" }), wanted);
-  // Each repository has one; the first is the best.
+  // Each repository has a hit. The first one is the best.
   const add = button(page, `Add ${wanted}`).first();
   const hit = page.locator(".hits > li", { has: button(page, `Add ${wanted}`) }).first();
   await tabTo(page, add);
@@ -70,7 +73,7 @@ async function addPackage(page: Page): Promise<void> {
   await button(page, `Remove ${wanted}`).first().waitFor();
 }
 
-/** Presses *Build*, and stays on the page until the image is there; returns the percents that it showed. */
+/** Presses *Build*, and stays on the page until the image exists. Returns the percentages that the page showed. */
 async function build(page: Page): Promise<number[]> {
   await press(page, button(page, "Build oem"));
   return await watchBuild(page, 1);
@@ -91,7 +94,7 @@ async function watchBuild(page: Page, images: number): Promise<number[]> {
   return await page.evaluate<number[]>("seen");
 }
 
-/** Boots the newest image to its login prompt, and types there. */
+/** Boots the newest image to its login prompt, and types into its console. */
 async function testdrive(page: Page): Promise<void> {
   await press(
     page,
@@ -111,7 +114,7 @@ async function testdrive(page: Page): Promise<void> {
   await until("what was typed is on the screen", 120, async () => {
     const before = await litPixels(page);
     await page.keyboard.type("kiln");
-    // The boot may clear the screen in the meantime: then it is typed again.
+    // The boot may clear the screen in between, so this types the text again.
     return await until("letters", 3, async () => (await litPixels(page)) > before + 40).catch(() => false);
   });
   await picture(page, "testdrive");
@@ -127,8 +130,8 @@ const asksForLogin = (serial: string): boolean =>
 const isAt = (target: Locator) => target.evaluate((element) => element === document.activeElement);
 
 /**
- * The screen does not trap the keyboard: it takes Tab, and has its own keys to leave it. What is typed later shows that
- * none of them hangs.
+ * The screen does not trap the keyboard: it receives Tab, and has its own keys to leave it. Later typing shows that no
+ * key is stuck.
  */
 async function leaveAndReturn(page: Page): Promise<void> {
   const screen = page.locator("canvas");
@@ -145,14 +148,14 @@ async function leaveAndReturn(page: Page): Promise<void> {
 const idIn = (page: Page): string => /\/testdrive\/(\d+)\//.exec(page.url())?.[1] ?? "";
 const readText = (file: string) => readFileSync(file, "utf8").replaceAll("\r", "");
 
-/** Whether it is on the page, once the page has what was fetched. */
+/** Whether the page shows it, once the page has its fetched content. */
 const appears = (target: Locator) =>
   target.waitFor({ timeout: 5_000 }).then(
     () => true,
     () => false,
   );
 
-/** Changes a file in the machine, and keeps it with the drawer. */
+/** Changes a file in the machine, and stores the change with the drawer. */
 async function keepAndRebuild(page: Page): Promise<void> {
   const { origin, pathname } = new URL(page.url());
   const keyboard = { type: (text: string) => page.keyboard.type(text) };
@@ -167,7 +170,7 @@ async function keepAndRebuild(page: Page): Promise<void> {
     if (!isThere) await page.locator("canvas").click();
     return isThere;
   });
-  // Files that the machine itself has written, and its secrets, are not chosen.
+  // Files that the machine itself has written, and its secrets, are not selected.
   expect([await changed.isChecked(), await drawer.locator("input:checked").count()]).toEqual([true, 1]);
   await picture(page, "drawer");
   expect(await pageScrolls(page)).toBe(false);
@@ -180,7 +183,7 @@ async function keepAndRebuild(page: Page): Promise<void> {
   await fetch(`${origin}${pathname}/stop`, { method: "POST" });
 }
 
-/** Whether the page itself scrolls when the drawer has more files than fit into it. */
+/** Whether the page itself scrolls when the drawer has more files than fit. */
 const pageScrolls = (page: Page): Promise<boolean> =>
   page.locator(".files li", { hasText: "/etc/motd" }).evaluate((row) => {
     const more = Array.from({ length: 40 }, () => row.cloneNode(true) as Element);
@@ -206,7 +209,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Sign in", exact: true }).first().waitFor();
 }
 
-/** Finds it signed out, and comes back to it signed in. */
+/** Opens the page while signed out, and returns to it after signing in. */
 async function findAndSignIn(page: Page): Promise<void> {
   await press(page, page.getByRole("link", { name: "Gallery", exact: true }));
   await page.getByRole("link", { name, exact: true }).waitFor();

@@ -12,8 +12,8 @@ import { restClient, type RestClient } from "./support/rest.ts";
 import { openViewer, relayWire, type Viewer } from "./support/rfb.ts";
 import { startService, until, type Service } from "./support/service.ts";
 
-// A machine with a web server and a network: what reaches it through the relay, and that nothing gets out. At the end its agent
-// is killed, so this file uses its own service.
+// Tests a machine with a web server and a network: the relay lets visitors in, and nothing gets out. At the end the
+// agent is killed, so this file uses its own service.
 
 const supportFile = (name: string) => readFileSync(new URL(`support/${name}`, import.meta.url));
 let service: Service;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Made from the template "Server", which includes one. */
+/** Made from the template "Server", which includes a web server. */
 async function buildWithWebServer(): Promise<string> {
   applianceId = (await tux.call("POST", "/appliances", { clone_from: 2, arch: "x86_64" })).appliance.id;
   await addFile("/srv/www/cgi-bin/probe", supportFile("network-probe.sh"));
@@ -145,7 +145,7 @@ describe("a testdrive with network=on", () => {
   it("ends with its agent, whose build the next agent finishes", async () => {
     const first = service.ready().agent_pid;
     if (first === null) throw new Error("there is no agent");
-    // Another root than the first build's, so that it cannot use the root that build left.
+    // Needs a root different from the first build's, so that it cannot use the root which that build left.
     await tux.call("POST", `/appliances/${applianceId}/cmd/add_package`, { name: "hello" });
     const buildId = await startBuild({ force: "true" });
     await until("KIWI is at work", 120, async () => {

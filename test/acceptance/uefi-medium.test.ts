@@ -12,7 +12,7 @@ it("boots a live medium with the EFI boot loader, by either firmware", async () 
   const distribution = sampleDistribution();
   await using state = await temporaryDir();
   using server = await serveDistribution(distribution);
-  // Also with a package of one repository, although a repository of better priority has a newer one.
+  // Also has a package from one repository, although a repository with better priority has a newer version.
   const requests = ["hello from main", "grub2-x86_64-efi"];
   const input = await resolvedTiny(distribution, { imageType: "iso", requests });
   expect(input.firmware).toBe("efi");

@@ -6,8 +6,8 @@ import { type Bundle, bundleWorker } from "../../scripts/launch/bundle.ts";
 import { makeNextRelease } from "./support/next-release.ts";
 import { ReleasedService } from "./support/released-service.ts";
 
-// Simulates a deploy on one state directory: the Worker is replaced in the middle of a build and a testdrive. Its agent
-// stays.
+// Simulates a deploy on one state directory: the Worker is replaced during a build and a testdrive. The agent keeps
+// running.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-next-"));
 let current: Bundle;
@@ -32,7 +32,7 @@ describe("an upgrade", () => {
     // A testdrive without a viewer ends after a minute.
     const viewer = await service.watch(drive);
     await service.finish(second);
-    // The machine continued: it began to boot before, and shows something else now.
+    // The machine continued: it had begun to boot before, and its screen has changed since.
     expect((await viewer.frame()).digest).not.toBe(before.digest);
     viewer.close();
   });

@@ -13,7 +13,7 @@ const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex")
 let service: Service;
 let tux: RestClient;
 let applianceId: string;
-/** Web servers on this machine: one that the operator allowed, and one that is not allowed. */
+/** Web servers on this machine. The operator has allowed one of them. */
 let opened: { port: number; server: Server };
 let secret: { port: number; server: Server; asked: string[] };
 let ftp: FtpServer;
@@ -100,7 +100,7 @@ describe("a web upload", () => {
 
   it("reaches nothing on this machine that the operator has not allowed", async () => {
     const name = hostname();
-    // The name resolves to this machine: it is not merely unknown.
+    // The name resolves to this machine, so the reason is not an unknown name.
     expect(await (await fetch(`http://${name}:${secret.port}/from-here`)).text()).toBe("a secret");
     const addresses = [
       `http://127.0.0.1:${secret.port}/`,

@@ -15,7 +15,7 @@ interface Received {
 let service: Service;
 let tux: RestClient;
 let applianceId: string;
-/** The receiver, which the operator allowed, and a server that is not allowed. */
+/** The receiver, which the operator has allowed, and a server that is not allowed. */
 let receiver: { server: Server; port: number; received: Received[]; status: number };
 let secret: { server: Server; port: number; received: Received[] };
 
@@ -71,7 +71,7 @@ async function readUntil(answer: Response, pattern: RegExp): Promise<string> {
   throw new Error(`the stream ended: ${text}`);
 }
 
-/** A listener, as soon as a slot is free: the next heartbeat notices disconnected ones. */
+/** A listener, as soon as a slot is free. The next heartbeat notices disconnected listeners. */
 const listenWithRoom = () =>
   until("a slot is free", 60, async () => {
     const one = listen();

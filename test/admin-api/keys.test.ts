@@ -40,7 +40,7 @@ beforeAll(async () => {
     .values({ ...own, key: "key", requestSha256: "", status: 200, body, leaseEndsAt: at });
 });
 
-/** Walks to the end. */
+/** Walks through all of them. */
 async function all(page: (from?: WalkedPage["next"]) => Promise<WalkedPage>): Promise<WalkedPage[]> {
   const pages = [await page()];
   for (let at = pages[0]?.next; at; at = pages.at(-1)?.next) pages.push(await page(at));
@@ -125,7 +125,7 @@ describe("keys rehash", () => {
 });
 
 it("the operator calls both, and a wrong place is refused", async () => {
-  // The service has the old key alone.
+  // The service has only the old key.
   await all((from) => reencryptPage({ env: { API_KEY_ENCRYPTION_KEY: `${old} ${next}` }, db }, from ?? undefined));
   expect((await tux.get("/account")).status).toBe(401);
   const rehashed = await operate("POST", "/keys/rehash", {});

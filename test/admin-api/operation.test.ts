@@ -63,7 +63,7 @@ describe("GET metrics", () => {
     await waitedMs(90_000);
     const waiting = await metricsNow();
     const agent = await fakeAgent();
-    await (await agent.claimsBuild(buildId)).beats(); // without a heartbeat it would be no loss
+    await (await agent.claimsBuild(buildId)).beats(); // without a heartbeat, it would not be a loss
     const claimed = await metricsNow();
     await agent.hello(); // has restarted
     await (await agent.claimsBuild(buildId)).call("fail", { kind: "error", reason: "no space left" });
@@ -113,7 +113,7 @@ describe("GET metrics", () => {
       const now = await metricsNow();
       return [ofAgents, ofUsers].map((labels) => now.get(`kiln_refusals_total{${labels}}`) ?? 0);
     };
-    // Refusals of other files may still wait in memory. They are written with the first one of this test.
+    // Refusals from other files may still be in memory. They are written with the first one of this test.
     await visit("/agent/hello", { method: "POST" });
     await vi.waitFor(async () => expect((await counts())[0]).toBeGreaterThan(0), {
       timeout: patienceMs,

@@ -1,4 +1,4 @@
-/** Appliances for arm64: which agent builds them and starts their machines. */
+/** For arm64 appliances: the agent that builds them, and the one that starts their machines. */
 import { beforeAll, expect, it } from "vitest";
 import { eq } from "drizzle-orm";
 import type { Capabilities } from "#lib/contract/index";

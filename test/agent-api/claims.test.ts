@@ -140,11 +140,11 @@ describe("an agent that has found KIWI since its hello", () => {
 
 describe("POST hello", () => {
   it("ends the leases that this agent still holds, and no others", async () => {
-    stopClock(); // no lease ends because the machine is slow
+    stopClock(); // so that no lease expires on a slow machine
     const mine = await runningBuild(tux);
     const others = await runningBuild(tux);
 
-    // The fake agent reports no protocol version: it counts as one version behind, and is served.
+    // The fake agent reports no protocol version. It counts as one version behind, and is accepted.
     expect(await mine.agent.hello()).toMatchObject({
       agentId: mine.agent.id,
       endedLeases: 1,

@@ -1,4 +1,4 @@
-/** Deltas: what makes the disk of an image from that of the previous image. */
+/** Deltas turn the disk of the previous image into the disk of an image. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { attemptHeader } from "#lib/contract/index";
@@ -24,7 +24,7 @@ beforeEach(async () => {
   agent = await fakeAgent();
 });
 
-/** Builds the next version of an appliance, with such a delta. */
+/** Builds the next version of an appliance with this delta. */
 async function buildWithDelta(applianceId: number, delta: string, imageType = "oem") {
   const buildId = await startBuild(tux, applianceId, { image_type: imageType });
   const attempt = await agent.claimsBuild(buildId);

@@ -10,7 +10,7 @@ import { fileStoreOf } from "../support/file-store.ts";
 import { stopClock } from "../support/clock.ts";
 import { Failed, insist, survivesEveryFailure, type Run, type Service } from "../support/every-failure.ts";
 
-// Each storage call that a build makes, from its agent's hello to its end, fails.
+// Makes each storage call of a build fail, from its agent's hello to its end.
 
 const store = fileStoreOf({});
 const files = { image: bytesOf("an image"), files: store.files, "files-index": store.index };
@@ -28,10 +28,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Another attempt has the build. */
+/** Whether another attempt has the build. */
 const isLost = (error: unknown) => error instanceof Failed && error.status === 410;
 
-/** A build and its agent, which repeats what fails as a real one does. */
+/** A build and its agent, which retries failed calls as a real agent does. */
 class BuildRun implements Run {
   readonly buildId: number;
   /** The current step of the agent. */
@@ -60,7 +60,7 @@ class BuildRun implements Run {
     const [row, state] = [await rowOfBuild(this.buildId), await this.#state()];
     expect([row.status, state?.status]).toEqual(["finished", "finished"]);
     expect(row.imageKey).toMatch(new RegExp(`/image-${state?.attempt}$`));
-    // An object that no call reaches for a whole lease cannot tell that from a silent agent.
+    // If no call reaches an object during a whole lease, the object must assume that its agent is gone.
     expect((await attemptsLost()) - this.#lostBefore).toBeLessThanOrEqual(outage === "object" ? 1 : 0);
   }
 
@@ -79,7 +79,7 @@ class BuildRun implements Run {
     return true;
   }
 
-  /** Time passes until D1 knows the end. */
+  /** Passes time until D1 has recorded the end. */
   async #untilKnown(): Promise<void> {
     for (let n = 0; n < 60 && (await rowOfBuild(this.buildId)).status !== "finished"; n += 1) await this.#tick();
   }

@@ -13,7 +13,7 @@ import { unharmed } from "../support/storage-faults.ts";
 import { bootableBuild, db, dial, objectOf, report, until, wireOf, type Wire } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
 
-// Each storage call that a testdrive makes, from its user's request to its end, fails.
+// Makes each storage call of a testdrive fail, from its user's request to its end.
 
 let agent: FakeAgent;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 /** The session has ended. */
 const isOver = (error: unknown) => error instanceof Failed && error.status === 410;
 
-/** A testdrive, its user, and its agent: each repeats what fails as a real one does. */
+/** A testdrive, its user, and its agent. Both retry failed calls as real ones do. */
 class DriveRun implements Run {
   step = "start";
   readonly #user: Client;
@@ -53,11 +53,11 @@ class DriveRun implements Run {
     const states = await this.#states();
     expect(states).toEqual(states.map(() => "ended"));
     expect(await this.#cause()).toBe("stopped");
-    // An agent that reaches no object for a whole lease has lost its session, and its user begins a new one.
+    // An agent that cannot reach any object during a whole lease has lost its session. Its user then starts a new one.
     if (outage !== "object") expect(this.#claims.size).toBe(1);
   }
 
-  /** The user requests until there is a session; the agent polls until it has that one. */
+  /** The user repeats the request until there is a session. The agent polls until it has that session. */
   async #started(): Promise<TestdriveClaim> {
     const [claim] = await Promise.all([this.#claimed(), this.#posted()]);
     return claim;
@@ -88,7 +88,7 @@ class DriveRun implements Run {
         if (testdrive) this.#claims.set(testdrive.testdriveId, testdrive);
         once = { nonce: crypto.randomUUID() };
         await scheduler.wait(5);
-        // Otherwise an outage ends only when the user's request has given up.
+        // Otherwise, an outage would end only after the user's request has given up.
         if (n % 20 === 19) await this.#tick();
       } else {
         once = { ...once, isRepeated: true };

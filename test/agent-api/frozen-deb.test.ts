@@ -1,4 +1,4 @@
-/** A build of a base system of deb packages, as its agent gets it. */
+/** A build on a base system of deb packages, as its agent receives it. */
 import { expect, it } from "vitest";
 import { evr } from "#lib/contract/index";
 import { signedIn } from "../support/client.ts";

@@ -1,4 +1,7 @@
-/** The catalogues of openSUSE, with packages that have the real ones' names only. No repository of openSUSE can be reached from tests. */
+/**
+ * The catalogues of openSUSE. The packages only have the real ones' names, because tests cannot reach any repository of
+ * openSUSE.
+ */
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -21,7 +24,7 @@ type File = typeof leap15;
 
 const templatesOf = ({ sets }: Catalogue) => sets.flatMap(({ templates }) => templates);
 
-/** Loads a catalogue with mirrors that have each package that its templates name. */
+/** Loads a catalogue whose mirrors have each package that its templates name. */
 async function load(file: File, cpeId: string): Promise<Catalogue> {
   const catalogue = Catalogue.parse(file);
   const templates = templatesOf(catalogue);
@@ -56,7 +59,10 @@ const root: RootAbilities = {
   packageTypes: ["rpm", "deb"],
 };
 
-/** Claims with the builder root that these base systems name, until it is this build. Without one, it only announces the root. */
+/**
+ * Claims with the builder root that these base systems name, until the claim returns this build. Without a build, it
+ * only announces the root.
+ */
 async function claimInRoot(buildId?: number) {
   const agent = await fakeAgent();
   for (;;) {

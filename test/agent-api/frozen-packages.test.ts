@@ -1,4 +1,4 @@
-/** Uploaded packages that a build was frozen with, after their upload is deleted or replaced. */
+/** Uploaded packages of a frozen build, after the upload is deleted or replaced. */
 import { env } from "cloudflare:workers";
 import { packTar } from "modern-tar";
 import { beforeAll, expect, it } from "vitest";
@@ -16,7 +16,7 @@ const base = "tiny-1.0";
 const minuteMs = 60_000;
 beforeAll(loadTemplates);
 
-/** Runs the sweep as if this many minutes had passed; R2's own clock does not follow. */
+/** Runs the sweep as if this many minutes had passed. R2's own clock does not change. */
 const sweepAfter = (minutes: number) => sweepIn(minutes * minuteMs);
 
 async function send(tux: Client, method: string, path: string, file: Uint8Array<ArrayBuffer>): Promise<string> {
@@ -27,7 +27,7 @@ async function send(tux: Client, method: string, path: string, file: Uint8Array<
 
 const uploads = (tux: Client, file: Uint8Array<ArrayBuffer>) => send(tux, "POST", `/rpms?base_system=${base}`, file);
 
-/** An appliance that has the upload's package, in a build that an agent has claimed. */
+/** An appliance with the uploaded package, and a build of it that an agent has claimed. */
 async function building(tux: Client, name: string) {
   const applianceId = await createAppliance(tux);
   await tux.post(`/appliances/${applianceId}/cmd/add_user_repository`);
@@ -39,7 +39,7 @@ async function building(tux: Client, name: string) {
   return { applianceId, buildId, agent, attempt, get: () => fetched(agent, attempt, name) };
 }
 
-/** Requests a frozen package as the agent does: by its location, with the tokens of agent and attempt. */
+/** Requests a frozen package as the agent does: by its location, with the agent's token and the attempt's. */
 async function fetched(agent: FakeAgent, { claim }: Attempt, name: string) {
   const frozen = claim.input.packages.find((one) => one.name === name) ?? expect.fail(`${name} is not frozen`);
   const path = `/builds/${claim.buildId}/${frozen.location}`;

@@ -12,7 +12,7 @@ import { runningBuild } from "../support/running-build.ts";
 import { isD1, whileHanging } from "../support/storage-faults.ts";
 import { readXml } from "../support/xml.ts";
 
-/** D1 does not answer for a minute, neither with rows nor with an error. That costs no build an attempt. */
+/** D1 does not answer for a minute, neither with rows nor with an error. No build may lose an attempt. */
 
 let tux: Client;
 let lostBefore: number;
@@ -38,7 +38,7 @@ it("a running build keeps its agent, and is finished", async () => {
       waiting.push(runDurableObjectAlarm(object));
       expect((await attempt.beats()).status).toBe(200);
     }
-    waiting.push(attempt.finishes()); // its answer waits for D1, and its agent for 15 s
+    waiting.push(attempt.finishes()); // its answer waits for D1, and its agent waits 15 s
     await vi.waitFor(async () => expect((await attempt.finishes()).status).toBe(200), patienceMs);
   });
   await Promise.all(waiting);

@@ -16,7 +16,7 @@ import { connect, counts, onlyIn, report, sum, type Connected } from "../support
 import { isD1, whileAway } from "../support/storage-faults.ts";
 import { bootableBuild, claimTestdrive } from "../support/testdrives.ts";
 
-/** Builds of this file need their own builder root, so that agents of this file are not woken for others. */
+/** Builds of this file need their own builder root, so that no other builds wake the agents of this file. */
 const root = `pool-${crypto.randomUUID().slice(0, 8)}`;
 const can = onlyIn(root);
 
@@ -56,7 +56,7 @@ const passTime = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.
 /** No lease ends during a test. */
 const stopClock = () => passTime(0);
 
-/** The behaviour of an agent that is woken. */
+/** The behaviour of an agent when it is woken. */
 async function looks(): Promise<number | undefined> {
   const queue = (verb: string, body: object) =>
     visit(`/client/v4/accounts/any/queues/any/messages/${verb}`, {
@@ -194,7 +194,7 @@ it("does not count the agent that asks among the others", async () => {
   const own = `own-${crypto.randomUUID().slice(0, 8)}`;
   const wanted = { ...(await rowOfBuild(await newBuild())), arch: "x86_64" as const, builderRoot: own };
   const maker = await fakeAgent();
-  // Agents of other tests were seen too, before this hour.
+  // Agents of other tests were also seen, but before this hour.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60 * 60_000 });
   await maker.hello(onlyIn(own));
   const services = { env, db: openDatabase(env.DB) };

@@ -1,4 +1,4 @@
-/** Prepared roots: a build shares its root with builds of other formats of the same version. */
+/** A build shares its prepared root with builds of the same version in other formats. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { attemptHeader, partDigestHeader } from "#lib/contract/index";

@@ -13,7 +13,7 @@ import { isD1, isR2, whileAway, whilePutWaits } from "../support/storage-faults.
 
 const one = { version: "1", release: "1", arch: "x86_64" };
 
-/** Faults of the service itself: they cost no build an attempt. */
+/** Faults of the service itself. No build may lose an attempt by them. */
 
 let tux: Client;
 beforeEach(async () => {

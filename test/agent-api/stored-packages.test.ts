@@ -1,4 +1,4 @@
-/** Packages of mirrors: agents send what they have fetched, and get what a mirror has dropped. */
+/** Agents send packages that they fetched from mirrors, and can later get packages that a mirror has dropped. */
 import { createHash } from "node:crypto";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 type Frozen = Pick<FrozenInput, "packages" | "repositories">;
 
-/** The packages of a mirror with which a build was frozen. */
+/** The packages of a mirror in the frozen input of a build. */
 const frozen = (content: string, { repository = 70, type = "sha256" as "md5" | "sha256" | "sha512" } = {}): Frozen => ({
   repositories: [{ alias: "mirror", id: repository, name: "Mirror", url: "http://mirror.example.org/main" }],
   packages: [
@@ -47,7 +47,7 @@ const frozen = (content: string, { repository = 70, type = "sha256" as "md5" | "
   ],
 });
 
-/** A build that an agent holds, and that needs these packages. */
+/** A build that needs these packages, and that an agent has claimed. */
 async function held(agent: FakeAgent, needs: Frozen) {
   const buildId = await startBuild(tux, await createAppliance(tux));
   const attempt = await agent.claimsBuild(buildId);

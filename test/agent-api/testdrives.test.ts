@@ -108,7 +108,7 @@ describe("POST /agent/testdrives/claim", () => {
 describe("a repeated claim", () => {
   const nonce = crypto.randomUUID();
 
-  /** Claims a testdrive with a separate agent. The answer is lost. */
+  /** Claims a testdrive with another agent. The answer is lost. */
   async function lostClaim() {
     const [tux, token] = [await signedIn(), await newAgent()];
     const build = await bootableBuild(tux);

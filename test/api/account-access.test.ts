@@ -36,7 +36,8 @@ describe("a password", () => {
   it("cannot be guessed with the API key", async () => {
     const tux = await signedIn();
     const statuses: number[] = [];
-    // Ten a minute: of 21, some come in a minute that has had ten, even if the next minute begins in between.
+    // The limit is ten a minute. Of 21, some come in a minute that already has ten, even if the next minute begins in
+    // between.
     while (statuses.length < 21 && statuses.at(-1) !== 429)
       statuses.push((await changePassword(tux, `guess ${statuses.length}`, "battery staple")).status);
 

@@ -1,4 +1,4 @@
-/** An account's own disk quota, which the operator gives it. */
+/** An account's individual disk quota, which the operator sets. */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";

@@ -50,19 +50,25 @@ const importsInProgress = () =>
     "SELECT (SELECT count(*) FROM import_turns) + (SELECT count(*) FROM repositories WHERE import_state = 'importing') AS count",
   ).first<number>("count");
 
-/** Runs the sweep until it has removed what it removes later. */
+/** Runs the sweep until it has removed everything that it removes with a delay. */
 async function settle(): Promise<void> {
   for (const day of [0, 1, 2, 3]) await sweepIn(day * dayMs);
-  // The sweep has asked for imports, which go on after it.
+  // The sweep has requested imports, which continue after it.
   await vi.waitUntil(async () => (await importsInProgress()) === 0, { timeout: patienceMs });
 }
 
 type Everything = Record<string, string[]>;
 
-/** Tables that reveal nothing about an account: assigned ids, the full-text indexes' own pages, and counts of costly requests. */
+/**
+ * Tables that reveal nothing about an account: assigned ids, the full-text indexes' own pages, and counts of costly
+ * requests.
+ */
 const uncompared = ["sqlite_sequence", "account_rates", "audit_log"];
 const ofIndexes = /_fts_(data|idx)$/;
-/** Columns that change with time: when repositories were checked and images compared, whether a repository is being checked, and webhooks that no one receives. */
+/**
+ * Columns that change over time: when repositories were checked and images compared, whether a repository is being
+ * checked, and webhooks without a receiver.
+ */
 const changing = [
   "checked_at",
   "check_id",
@@ -97,7 +103,10 @@ function missingIn(one: Everything, other: Everything): Everything {
   return Object.fromEntries(missing.filter(([, rows]) => rows.length > 0));
 }
 
-/** Fills an account with what is not yet in the sample: bytes of an upload, a token, a statement, and a build that sends its image. */
+/**
+ * Adds objects that the sample does not have: bytes of an upload, a token, a statement, and a build that uploads its
+ * image.
+ */
 async function fill({ tux, ids }: Sample): Promise<void> {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
   const sending = { "content-type": "application/offset+octet-stream", "upload-offset": "0" };
@@ -144,7 +153,7 @@ describe("the removal of an account", () => {
     await settle();
 
     const after = await everything();
-    // The test's agents are not the account's, and the time at which they were last seen moves on.
+    // The test's agents do not belong to the account, and the time at which they were last seen changes.
     const { agents: _seen, ...lost } = missingIn(after, before);
     expect(lost).toEqual({});
     const { agents: _, blobs, comments: replies = [], ...ofClones } = missingIn(before, after);

@@ -1,4 +1,4 @@
-/** Advisories that are mailed to an account: its setting, and the mails of its Events object. */
+/** Mails about advisories: the account's setting, and the mails that its Events object sends. */
 import { createExecutionContext, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -37,7 +37,7 @@ const wants = async () => {
   return account.mails_advisories;
 };
 
-/** Sets variables of the object, whose service otherwise sends no mail. Its `env` is that of all test files. */
+/** Sets variables of the object, whose service otherwise sends no mail. All test files share its `env`. */
 const give = (variables: object) =>
   runInDurableObject(objectOf(tux), (events) => void Object.assign(Reflect.get(events, "env"), variables));
 
@@ -86,7 +86,7 @@ describe("the setting", () => {
   });
 });
 
-/** The mails that the sender got. */
+/** The mails that the sender received. */
 const read = (posted: { body: string }[]) =>
   posted.map(({ body }) => JSON.parse(body) as { to: string; subject: string; text: string });
 

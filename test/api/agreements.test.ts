@@ -44,7 +44,7 @@ describe("an appliance on a base system with an agreement", () => {
   it("has an issue with the page's URL, until it is accepted", async () => {
     const { state, issues } = await statusOf(appliance);
 
-    // Loading the catalogue again checks its repositories again, which adds warnings after this issue.
+    // A reload of the catalogue checks its repositories again, which adds warnings after this issue.
     const [first] = [issues.issue].flat();
     expect({ state, first }).toEqual({ state: "error", first: { type: "error", text: expect.stringContaining(page) } });
     await accept(tux);

@@ -28,7 +28,7 @@ const owned = [selections, overlayFiles, gpgKeys, shares, applianceRepositories,
 let tux: Client;
 beforeEach(async () => void (tux = await signedIn()));
 
-/** Gives an appliance files, keys, pictures and a reader; returns the blobs that its rows name. */
+/** Gives an appliance files, keys, pictures and a reader. Returns the blobs in its rows. */
 async function addOneOfEverything(applianceId: number): Promise<string[]> {
   const createdAt = new Date();
   const [first = "", second = "", logo = "", background = ""] = Array.from({ length: 4 }, () => crypto.randomUUID());
@@ -102,7 +102,7 @@ describe("deleting an appliance", () => {
     const applianceId = await createAppliance(tux);
     const buildId = await startBuild(tux, applianceId);
     const attempt = await (await fakeAgent()).claimsBuild(buildId);
-    // The first query skips rows like this one, as if it did not exist yet.
+    // The first query skips rows like this one, as if they did not exist yet.
     await db.update(builds).set({ retiredAt: new Date() }).where(eq(builds.id, buildId));
 
     await tux.delete(`/appliances/${applianceId}`);

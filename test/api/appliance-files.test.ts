@@ -12,7 +12,7 @@ import { rpmOf } from "../support/packages.ts";
 import { generatedDefinitions } from "../support/generated-definitions.ts";
 import * as fc from "../support/properties.ts";
 
-/* What the command line does with a file and the service, without its terminal. */
+/* The command line's work with a file and the service, without its terminal. */
 
 let tux: Client;
 let applianceId: number;
@@ -22,7 +22,7 @@ let keys: Definition["gpg_keys"];
 const clientOf = ({ username, apiKey }: Client) =>
   openClient({ url: "https://kiln.test", account: username, secret: apiKey });
 
-/** An account that sees the two mirrors. */
+/** An account that can use the two mirrors. */
 async function newcomer(): Promise<Client> {
   const who = await signedIn();
   await addTwins(who.accountId);

@@ -133,7 +133,7 @@ describe("the audit log of an account", () => {
 describe("the operator's audit log", () => {
   it("lists the operator's own calls, and every account's", async () => {
     const tux = await signedIn();
-    stopClock(); // or the minute might end in the meantime
+    stopClock(); // otherwise, the minute might end in between
     await operate("PUT", `/accounts/${tux.username}/lock`, { locked: true });
     await operate("PUT", `/accounts/${tux.username}/lock`, { locked: false });
     await operate("GET", `/accounts/${tux.username}/api-key`);

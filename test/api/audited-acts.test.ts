@@ -26,7 +26,7 @@ const asOwner = (tux: Client, method: string, path: string, form: Record<string,
     body: new URLSearchParams(form),
   });
 
-/** A page answers with a redirect. */
+/** Pages answer with a redirect. */
 const asSeen = async (answer: Promise<Response>) => {
   const { status } = await answer;
   return new Response(null, { status: status === 303 ? 200 : status });

@@ -1,4 +1,4 @@
-/** Advisories of feeds: how the operator gives them, and which images they concern. */
+/** Advisories of feeds: how the operator adds them, and which images they affect. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { importAdvisories } from "#domain/advisories/import";

@@ -180,7 +180,7 @@ describe("a draft of release notes", () => {
     expect(await notes()).toBe("First");
     await publish(tux, applianceId, "0.0.2", text);
     expect(await notes()).toBe(text.trim());
-    // Once the version is published, it is still compared with the one before it.
+    // A published version is also compared with its predecessor.
     expect(await asText(draftPath("0.0.2"))).toBe(text);
     expect(await asText(draftPath("0.0.1"))).toMatch(/^The first version/);
   });

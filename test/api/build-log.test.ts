@@ -81,7 +81,7 @@ describe("GET running_builds/:id/log as text", () => {
 });
 
 describe("GET running_builds/:id/log as events", () => {
-  // A client's right to read is checked every 15 seconds.
+  // The service checks a client's right to read every 15 seconds.
   beforeEach(stopClock);
   afterEach(() => void vi.useRealTimers());
 

@@ -1,4 +1,4 @@
-/** The packages of an image that have newer versions now. */
+/** The packages of an image for which newer versions exist. */
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ const installed = [
   deb("own-tool", "1.0", ""),
 ];
 
-/** A version of the package that the query finds first. */
+/** A version of the package that the query returns first. */
 const oldVersion = (_: unknown, nth: number) => ({
   name: "base-files",
   epoch: 0,

@@ -168,7 +168,7 @@ describe("DELETE builds/:id", () => {
     const { applianceId, buildId } = await createBuild(tux);
     await tux.delete(`/builds/${buildId}`);
 
-    // The configuration has moved on to 0.0.2, and no build has 0.0.1 now.
+    // The configuration is at 0.0.2 by now, and no build has 0.0.1.
     const answer = await tux.post("/running_builds", { appliance_id: applianceId, version: "0.0.1" });
 
     await expectError(answer, 400, "invalid_version");

@@ -1,4 +1,4 @@
-/** Checks of an image, with an agent that reports what the test chooses. */
+/** Checks of an image by an agent whose report the test chooses. */
 import { Buffer } from "node:buffer";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -95,7 +95,7 @@ async function endSession({ testdriveId }: TestdriveClaim): Promise<void> {
   if (row) await testdriveObject(env, row).stop();
 }
 
-/** A testdrive of the account that an agent has claimed. */
+/** A testdrive of the account, claimed by an agent. */
 async function useSlot(buildId: number): Promise<Testdrive> {
   const row = {
     accountId: tux.accountId,

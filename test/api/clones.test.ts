@@ -30,7 +30,7 @@ async function getAppliance(id: number) {
   return found;
 }
 
-/** The rows of an appliance in one of these tables, without the columns that differ in copies. */
+/** The rows of an appliance in one of these tables, without the columns that differ between copies. */
 async function rowsOf(table: (typeof copied)[number], applianceId: number) {
   const rows = await db
     .select()
@@ -42,7 +42,7 @@ async function rowsOf(table: (typeof copied)[number], applianceId: number) {
 
 const nameOf = async (id: number) => (await getAppliance(id)).name;
 
-/** Gives an appliance one row of everything. */
+/** Gives an appliance one row in each of these tables. */
 async function addOneOfEverything(applianceId: number): Promise<void> {
   const createdAt = new Date(1_330_000_000_000);
   await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "hello", version: "1.0" });

@@ -1,4 +1,4 @@
-/** User data of a testdrive is compared with the schema that the image's own cloud-init has. */
+/** A testdrive's user data is checked against the schema of the image's own cloud-init. */
 import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { checkCloudConfig } from "#domain/testdrives/cloud-config";
@@ -32,7 +32,7 @@ const schema = {
 };
 const path = "/usr/lib/python3/dist-packages/cloudinit/config/schemas/schema-cloud-config-v1.json";
 
-/** The columns of a build that name the files of its image. */
+/** The columns of a build that refer to the files of its image. */
 async function imageWith(text: string): Promise<Partial<Build>> {
   const { files, index } = fileStoreOf({ [path]: text });
   const [filesKey, filesIndexKey] = [crypto.randomUUID(), crypto.randomUUID()];

@@ -7,8 +7,7 @@ import { readXml } from "../support/xml.ts";
 const tux = await signedIn();
 
 /**
- * The documents that the known clients of the original service send (compatibility.md, "Configuration"), with our own
- * values.
+ * The documents that known clients of the original service send (compatibility.md, "Configuration"), with other values.
  */
 const ofTheRubyGem = `<?xml version="1.0" encoding="UTF-8"?>
 <configuration>

@@ -1,4 +1,4 @@
-/** The kernel arguments of an image. Clients of the original API refuse settings that they do not know. */
+/** The kernel arguments of an image. Clients of the original API refuse unknown settings. */
 import { expect, it } from "vitest";
 import { signedIn, visit } from "../support/client.ts";
 import { documentOf, putPortion } from "../support/configurations.ts";

@@ -1,4 +1,4 @@
-/** Who may log in by SSH key, and who may use sudo. */
+/** Who may log in with an SSH key, and who may use sudo. */
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { imageFacts } from "#domain/images/facts";

@@ -17,13 +17,13 @@ import tiny from "../../templates/tiny.json";
 import * as fc from "../support/properties.ts";
 import { anySettings } from "../support/any-settings.ts";
 
-/** Whatever is stored is shown in a document that can be sent back without changing anything. */
+/** Every stored configuration is shown as a document that can be sent back without changing anything. */
 
 const word = fc.oneof(
   fc.constantFrom("a", "kiosk", "Küche 🐧", "a & <b>", "]]>", "&amp;", "a,b", "sealed:x"),
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
 );
-/** Mostly as a client sends it. A catalogue's line may have white space around it, or be only white space. */
+/** Mostly as a client sends it. A line of a catalogue may have surrounding white space, or nothing else. */
 const line = fc.oneof(
   { weight: 20, arbitrary: word },
   fc.tuple(fc.constantFrom(" ", "\u00a0"), word).map((parts) => parts.join("")),

@@ -1,4 +1,4 @@
-/** How many overlay files and uploaded packages an account may have. */
+/** The limits on an account's overlay files and uploaded packages. */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";

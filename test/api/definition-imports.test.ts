@@ -33,8 +33,8 @@ const installed = ({ packages }: FrozenInput) =>
   packages.map(({ name, checksum }) => `${name} ${checksum.value}`).toSorted();
 
 /**
- * Makes an appliance of an import, as the command line does: contents first. Passwords, and what no description has, come
- * from elsewhere.
+ * Makes an appliance of an import in the same order as the command line: contents first. Passwords, and values that no
+ * description contains, come from elsewhere.
  */
 async function appliedBy({ definition, files }: Imported): Promise<Shown> {
   const { configuration } = definition;
@@ -104,7 +104,10 @@ describe("an appliance of what the service has made", () => {
   });
 });
 
-/** A configuration in the forms that a description has: lines that end, prefix lengths, ports without `/tcp`, nothing that is off. */
+/**
+ * A configuration in the forms that a description uses: lines with an end, prefix lengths, ports without `/tcp`,
+ * nothing that is disabled.
+ */
 function portionOf(document: string): string {
   const [, portion = ""] = /<\/type>([^]*)<\/configuration>/.exec(document) ?? [];
   return portion
@@ -115,7 +118,7 @@ function portionOf(document: string): string {
     .replace(/<boot>[^]*<\/boot>/, "");
 }
 
-/** Without what a description lacks: docs/command-line.md lists it. */
+/** Omits values that a description lacks. docs/command-line.md lists them. */
 function comparable({ configuration, files, name, type }: Shown) {
   const {
     tags: _tags,

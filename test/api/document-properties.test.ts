@@ -5,7 +5,7 @@ import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-/** For any document, the answer is a valid document too: of the call, or an error of the specification. */
+/** The answer to any document is also a valid document: the call's own, or an error of the specification. */
 
 let tux: Client;
 let appliance: string;

@@ -14,7 +14,7 @@ const post = (tux: Client, buildId: number) =>
     headers: { authorization: `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`, "idempotency-key": "k1" },
   });
 
-/** Starts a session, as its user and as its agent. */
+/** Starts a session, acting as its user and its agent. */
 async function started(tux: Client): Promise<{ buildId: number; text: string; testdrive: XmlDocument }> {
   const { id: buildId } = await bootableBuild(tux);
   const posted = post(tux, buildId);

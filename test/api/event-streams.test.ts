@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A stream in the context of the test, so that the test can move its clock. */
+/** A stream in the test's context, so that the test can move its clock. */
 const listenHere = async ({ accountUid: uid }: Client) =>
   listenerOf(await followEvents(env, { uid }, { after: undefined, access: { by: "key" } }));
 
@@ -52,7 +52,7 @@ describe("the stream of GET events", () => {
     const listener = await listenHere(tux);
     expect(await listener.block()).toBe("retry: 3000");
 
-    // Two heartbeats in one moment: there was no time for an answer.
+    // Two heartbeats at the same moment leave no time for an answer.
     vi.advanceTimersByTime(2 * heartbeatEveryMs);
 
     expect(await listener.block()).toBe(": still here");

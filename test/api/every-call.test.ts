@@ -61,7 +61,7 @@ describe.each(rows.map((row) => [row.call, row] as const))("%s", (call, row) => 
     );
   });
 
-  // Version 1 has the same views, also in JSON.
+  // Version 1 has the same views, including JSON.
   it("answers in JSON on request", async () => {
     const sample = row.fresh ? await row.fresh(own) : own;
 
@@ -147,7 +147,7 @@ interface Refusal extends Refused {
 
 const ownSample = () => own;
 
-/** The row's refusals, and those for other accounts' and unknown ids. */
+/** The row's own refusals, and those for unknown ids and other accounts' ids. */
 function refusals({ path, foreign: code, unknownId = code, refused = [] }: Row): Refusal[] {
   const listed = refused.map((one) => ({ ...one, sampleOf: ownSample }));
   const [inPath = "", query = ""] = path.split("?");

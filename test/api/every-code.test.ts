@@ -49,7 +49,8 @@ describe("docs/api/errors.md", () => {
     expect(documented).toEqual(expect.arrayContaining([...inPaths]));
   });
 
-  // Excluded: an internal error, a race that cannot be forced, a limit that takes many requests, and a slow body. Other tests cover them.
+  // Other tests cover these: an internal error, a race that cannot be forced, a limit that takes many requests, and a
+  // slow body.
   it("has an example for all but four codes", () => {
     const without = documentedErrors.filter(({ example }) => example === undefined);
     const statuses = without.map(({ code, status }) => `${code} ${status.v2}`);
@@ -86,7 +87,7 @@ const fileOf: Record<string, string | Uint8Array<ArrayBuffer>> = {
   "huge.rpm": rpmOf("huge"),
 };
 
-/** Settings under which the file is too large. */
+/** Settings with which the file is too large. */
 const settingsFor = ({ fields }: CurlRequest) =>
   fields.some(([, value]) => value === "@huge.rpm") ? { ACCOUNT_QUOTA_GB: "0" } : {};
 

@@ -19,7 +19,8 @@ import type { Sent } from "./every-call/row.ts";
 import { sent } from "./every-call/send.ts";
 import { readXml } from "../support/xml.ts";
 
-// Each storage call of a request with an Idempotency-Key fails once. The client repeats the request until it succeeds.
+// Makes each storage call of a request with an Idempotency-Key fail once. The client repeats the request until it
+// succeeds.
 
 const db = openDatabase(env.DB);
 
@@ -44,7 +45,7 @@ class PostRun implements Run {
   async toTheEnd(): Promise<void> {
     const request = () =>
       sent({ method: "POST", path: this.#path, body: this.#body(), credentials: this.#tux, key: this.#key });
-    const flow = setInterval(() => pass(1_000), 50); // lets the timers of the service run
+    const flow = setInterval(() => pass(1_000), 50); // runs the service's timers
     await insist(this.step, request, async () => pass(2_000)).finally(() => clearInterval(flow));
   }
 }
@@ -77,7 +78,7 @@ describe("a publication", () => {
 const positionsInLog = async (applianceId: number) =>
   (await db.select().from(builds).where(eq(builds.applianceId, applianceId))).map(({ logPosition }) => logPosition);
 
-/** The events that an account was sent. */
+/** The events that were sent to an account. */
 const eventsOf = (account: Client): Promise<string[]> =>
   runInDurableObject(objectOf(account), (_, { storage }) =>
     [...storage.sql.exec<{ event: string }>("SELECT event FROM events")].map(({ event }) => event),
@@ -116,7 +117,7 @@ describe("an uploaded package", () => {
   });
 });
 
-/** Whether the import of its user repository shows the package. The sweep repeats what has failed. */
+/** Whether the import of its user repository shows the package. The sweep retries failed steps. */
 async function isResolved({ accountId }: Client): Promise<true | undefined> {
   const own = await db.select().from(repositories).where(eq(repositories.accountId, accountId));
   if (own.length === 1 && own[0]?.importState === "ready" && own[0].packageCount === 1) return true;

@@ -17,7 +17,7 @@ const isWrite = (sql: string) => /^\s*(insert|update|delete|replace)\b/i.test(sq
 
 const fails = () => Promise.reject(new Error("D1_ERROR: database or disk is full: SQLITE_FULL"));
 
-/** A database that can be read, and whose disk has no room for anything else. */
+/** A database that can be read, but whose disk is full. */
 function fullDatabase(): D1Database {
   const refused = { bind: () => refused, run: fails, all: fails, raw: fails, first: fails };
   const prepare = (sql: string) => (isWrite(sql) ? refused : env.DB.prepare(sql));

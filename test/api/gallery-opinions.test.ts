@@ -10,7 +10,7 @@ import { expectError, readXml } from "../support/xml.ts";
 let tux: Client;
 let rhea: Client;
 let id: number;
-/** Publishes another appliance without opinions as `id`. */
+/** Publishes another appliance as `id`. It has no opinions yet. */
 const publishAnother = async () => {
   ({ applianceId: id } = await publishedAppliance(tux));
 };
@@ -59,7 +59,7 @@ const commentsIn = async (answer: Response) => (await readXml(answer)).gallery.a
 const idOfFirst = async (): Promise<string> => (await commentsIn(await say(rhea, "Hello"))).comment.id;
 const comments = async () => await commentsIn(await rhea.get(galleryPath(id, "/comments")));
 
-/** Adds comments like the first one, each with a text of this length. */
+/** Adds comments like the first one, each with this much text. */
 const fillComments = async (amount: number, characters: number) =>
   await openDatabase(env.DB).run(
     sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${amount})

@@ -14,7 +14,7 @@ import { expectError } from "../support/xml.ts";
 const red = pngOf(64, 32, { row: rowOf(64, [255, 0, 0, 255]) });
 const green = pngOf(64, 32, { row: rowOf(64, [0, 255, 0, 255]) });
 
-/** Larger than the others, even as a thumbnail. */
+/** Larger than the other pictures, even as a thumbnail. */
 const striped = pngOf(64, 32, {
   row: Array.from({ length: 64 * 4 }, (_, x) => (x % 4 === 3 ? 255 : (x * x * 37) % 256)),
 });
@@ -33,7 +33,7 @@ const setPicture = (applianceId: number, kind: string, png: Uint8Array, settings
   return app.fetch(request, { ...env, ...settings });
 };
 
-/** Sizes of pictures that no appliance uses. */
+/** The sizes of pictures that belong to no appliance. */
 const strayRows = () =>
   env.DB.prepare(
     "SELECT count(*) AS rows FROM picture_sizes WHERE blob_id NOT IN (SELECT logo_blob FROM appliances WHERE logo_blob IS NOT NULL UNION SELECT background_blob FROM appliances WHERE background_blob IS NOT NULL)",

@@ -5,7 +5,10 @@ import { rows } from "./every-call/rows.ts";
 import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 import { filled } from "./every-call/send.ts";
 
-/** Calls with parameters in the query. If the body's counted too, a token's check of the query would mean nothing. */
+/**
+ * Calls with parameters in the query. If parameters in the body also counted, a token's check of the query would be
+ * useless.
+ */
 const calls = rows.filter(({ call, path }) => call.startsWith("GET ") && path.includes("?"));
 
 let own: Sample;
@@ -19,7 +22,7 @@ describe.each(calls.map((row) => [row.call, row] as const))("%s", (_call, row) =
   it("ignores a body", async () => {
     const { ids } = row.fresh ? await row.fresh(own) : own;
     const [path = "", query = ""] = filled(row.path, ids).split("?");
-    vi.useFakeTimers({ toFake: ["Date"] }); // some answers say how long ago something was
+    vi.useFakeTimers({ toFake: ["Date"] }); // some answers contain the age of something
 
     const withBody = await answerTo(path, query);
 
@@ -34,7 +37,7 @@ async function answerTo(path: string, body?: string) {
     "content-type": "application/x-www-form-urlencoded",
   };
   const request = new Request(`https://kiln.test/api/v2/user${path}`, { method: "POST", headers, body: body ?? null });
-  // A connection brings such requests. `new Request` refuses to make one.
+  // Such requests can arrive over a connection, but `new Request` refuses to make one.
   Object.defineProperty(request, "method", { value: "GET" });
   const answer = await app.fetch(request, env, createExecutionContext());
   return { status: answer.status, text: await answer.text() };

@@ -38,7 +38,7 @@ const rowOf = async (tux: Client) => {
   return rows[0];
 };
 
-/** A request that holds its key and has been silent for this long. */
+/** A request that holds its key, and has not renewed it for this long. */
 async function silentRequest(tux: Client, key: string, silentMs: number): Promise<void> {
   await send(tux, key);
   const heardAt = new Date(Date.now() - silentMs);

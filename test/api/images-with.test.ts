@@ -1,4 +1,4 @@
-/** Which images have a package: an index that a chore fills, and that follows what happens to images. */
+/** Finds the images that have a package, with an index that a chore fills and that follows changes of images. */
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import type { InstalledPackage } from "#lib/contract/index";
@@ -111,7 +111,7 @@ it("reads only the account's own images, 10,000 of them, with as many of another
 
   const rows = await rowsRead(async () => expect(await idsWith("package=rare")).toEqual([image]));
   const read = [...rows.values()].reduce((sum, one) => sum + one, 0);
-  // For each image: the list of its packages, the build and the appliance.
+  // For each image: its package list, the build and the appliance.
   expect(read).toBeLessThan(3 * 10_001 + 100);
   const pages = await idsWith("package=common");
   while (pages.length < 10_001) {

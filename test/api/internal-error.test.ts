@@ -25,10 +25,10 @@ beforeEach(() => {
 });
 afterEach(() => void written.mockRestore());
 
-/** Checks that the text has nothing of the exception, its stack, or our file names. */
+/** Checks that the text contains nothing of the exception, its stack, or Kiln's file names. */
 function expectNothingInside(text: string): void {
   for (const word of ["no such table", "abc123", "/srv", ".ts", "Error:", "    at "]) expect(text).not.toContain(word);
-  // A page may name its scripts, but not a line of one.
+  // A page may name its scripts, but not one of their lines.
   expect(text).not.toMatch(/\.js\b(?!")/);
 }
 

@@ -17,10 +17,10 @@ beforeAll(async () => {
   own.ids = { ...own.ids, friend: friend.username };
 });
 
-/** Calls that replace something: a repeat does so again, with the same effect. */
+/** Calls that replace something. A repetition does the same again. */
 const again = ["POST /testdrives/{testdrive_id}/modified_files/keep"];
 
-/** The table of what a call creates; the first id in the answer is from there. */
+/** The table with the row that a call creates. The first id in the answer is from this table. */
 const made: Record<string, string> = {
   "POST /appliances": "appliances",
   "POST /running_builds": "builds",
@@ -34,7 +34,7 @@ const made: Record<string, string> = {
   "POST /appliances/{appliance_id}/gpg_keys": "gpg_keys",
 };
 
-/** From now on a request with a key cannot update it, as if the isolate was killed after its work. */
+/** From now on, a request with a key cannot update the key, as if the isolate was killed after the work. */
 async function interrupt(): Promise<void> {
   for (const change of ["UPDATE", "DELETE"]) {
     await env.DB.prepare(
@@ -61,7 +61,7 @@ const more = [
   "resumable_uploads",
 ];
 
-/** Row counts, and the last id of the call's table: a second creation shows there even if it replaces the first. */
+/** Row counts, and the last id in the call's table. The id reveals a second creation even if it replaces the first. */
 async function state(call: string): Promise<Record<string, number | null>> {
   const counts = [...tables, ...more].map((name) => `(SELECT count(*) FROM ${name}) AS ${name}`);
   const last = "(SELECT seq FROM sqlite_sequence WHERE name = ?) AS last";
@@ -69,7 +69,7 @@ async function state(call: string): Promise<Record<string, number | null>> {
   return (await all.first<Record<string, number | null>>()) ?? {};
 }
 
-/** Passes the time after which a live request would have renewed its key; returns that time in milliseconds. */
+/** Passes the time after which a live request would have renewed its key. Returns that time in milliseconds. */
 async function passSilence(key: string): Promise<number> {
   const lease = "SELECT lease_ends_at FROM idempotent_answers WHERE key = ?";
   const endsAt = await env.DB.prepare(lease).bind(key).first<number>("lease_ends_at");
@@ -79,8 +79,8 @@ async function passSilence(key: string): Promise<number> {
   return (endsAt ?? Infinity) - Date.now();
 }
 
-// Bytes of an upload are sent with their offset, so a repeat is refused by its offset: uploads.test.ts. A plan changes nothing, so it
-// may happen twice.
+// The bytes of an upload are sent with their offset, so a repetition is refused because of its offset: see
+// uploads.test.ts. A plan changes nothing, so it may happen twice.
 const posts = rows.filter(
   ({ call }) => call.startsWith("POST ") && !call.endsWith("/plan") && call !== "POST /uploads/{upload_id}",
 );
@@ -160,7 +160,7 @@ describe("a POST under an Idempotency-Key", () => {
     const [key, url] = [crypto.randomUUID(), "https://slow.example.org/motd"];
     const file = { isThere: false };
     let asked = 0;
-    // Deliveries of webhooks from earlier tests continue during this test, and are not counted.
+    // Webhook deliveries of earlier tests continue during this test, and are not counted.
     vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
       if (new Request(input, init).url !== url) return new Response();
       asked += 1;

@@ -18,7 +18,7 @@ async function documentOf(answer: Response, status: number): Promise<unknown> {
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     "content-type": "application/json; charset=utf-8",
     "content-length": String(new TextEncoder().encode(text).byteLength),
-    // The pages' answers may be compressed, too.
+    // The answers with pages may also be compressed.
     vary: expect.stringMatching(/^Accept(, Accept-Encoding)?$/),
   });
   expect(answer.status).toBe(status);

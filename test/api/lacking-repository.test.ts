@@ -1,4 +1,4 @@
-/** An appliance that was made before its base system got a repository with packages that it needs. */
+/** An appliance that is older than a repository of its base system, and needs packages from that repository. */
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";

@@ -53,7 +53,7 @@ describe("GET modified_files", () => {
       group: "users",
       size: "6",
       content_changed: "true",
-      difference: difference.trim(), // the tests' reader trims too
+      difference: difference.trim(), // the tests' reader also trims
     });
     expect(link).toMatchObject({ type: "link", target: "../x", owner: "77" });
     expect(link).not.toHaveProperty("caution");
@@ -175,7 +175,7 @@ describe("GET modified_files/data and /archive", () => {
   });
 });
 
-/** Which of the listed files come with their difference. */
+/** The listed files that come with their difference. */
 const shownIn = async (client: Client, { id }: ModifiedDrive) => {
   const { modified_files: shown } = await readXml(await client.get(`/testdrives/${id}/modified_files`));
   return shown.files.file.map((file: Record<string, unknown>) => "difference" in file);

@@ -77,7 +77,7 @@ describe("GET overview", () => {
     expect(await only(tux)).toMatchObject({
       state: "building",
       text: "Installing software (12/48) busybox",
-      // The rest of the 120 seconds that the previous build took.
+      // The remaining part of the 120 seconds that the previous build took.
       running_builds: [{ percent: 40, time_left: expect.toSatisfy((left: number) => left > 30 && left <= 120) }],
       last_build: { state: "finished" },
     });

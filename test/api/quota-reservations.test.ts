@@ -1,4 +1,4 @@
-/** Uploads count towards the disk quota while they arrive, and contents until a definition names them. */
+/** Uploads count towards the disk quota while they arrive. Contents count until a definition names them. */
 import { env } from "cloudflare:workers";
 import { gzipSync } from "node:zlib";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const used = () => usedBytes(db, tux.accountId);
 const reserved = async () =>
   (await env.DB.prepare("SELECT bytes FROM reservations WHERE account_id = ?").bind(tux.accountId).all()).results;
-/** The last bytes wait for those after them, so not all of `middle` has come. */
+/** The last bytes wait for later ones, so `middle` has not arrived completely. */
 const arriving = () => expect.poll(used).toBeGreaterThan(quota - middle);
 const expectRefused = async (answer: Response) =>
   expect(await expectError(answer, 400, "unknown_error")).toMatch(/quota/);

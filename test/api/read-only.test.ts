@@ -18,7 +18,7 @@ afterEach(() => switchTo(false));
 
 const authorization = () => `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
 
-/** Every changing call of the API, as `POST /api/v2/user/…`. */
+/** Every call of the API that changes something, as `POST /api/v2/user/…`. */
 const changes = [
   ...new Set(
     app.routes
@@ -27,7 +27,7 @@ const changes = [
   ),
 ];
 
-/** Everything that the API could have changed, without what agents and the sweep change. */
+/** All state that the API could have changed, without the state that agents and the sweep change. */
 async function everything(): Promise<string> {
   const tables = [
     "appliances",

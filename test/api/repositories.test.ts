@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** The test's whole network. */
+/** The only network of the test. */
 const mirror = (files: RepositoryFiles, base = url) =>
   vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirrorOf({ [base]: files }).fetchOutside(String(to)));
 
@@ -218,7 +218,7 @@ describe("a refresh", () => {
     await sweepIn(120 * minuteMs);
 
     expect(await partKeys()).toEqual(JSON.parse(String((await rowOf(id)).parts)));
-    expect(await keys()).toHaveLength(2); // with the index of names
+    expect(await keys()).toHaveLength(2); // using the index of names
   });
 
   it("deletes package rows of an import that was killed", async () => {
@@ -244,7 +244,7 @@ describe("a catalogue", () => {
   it("has its repositories imported when it is loaded", async () => {
     await publish("tiny/main", rpmMd(["of-catalogue-1", "two-1", "three-1"]));
     expect((await operate("PUT", `/catalogues/${tiny.name}`, tiny)).status).toBe(200);
-    // The answer waits half a minute for imports.
+    // The answer waits up to half a minute for imports.
     const main = await tinyRepository("main");
     await expect.poll(() => rowOf(main)).toMatchObject({ import_state: "ready", package_count: 3 });
   });

@@ -25,7 +25,7 @@ const headersOf = ({ username, apiKey }: Client) => ({
   "x-request-id": id,
 });
 
-/** The jobs that the queue has for agents. */
+/** The jobs for agents in the queue. */
 const jobs = () =>
   runInDurableObject(mailbox(env), (_, { storage }) =>
     storage.sql
@@ -68,7 +68,7 @@ it("is in the lines of the build's object, long after the request", async () => 
   expect(lines.join("\n")).toContain(`could not do a build's chores requestId=${id} buildId=${buildId}`);
 });
 
-/** Its row cannot be read. */
+/** The object of a build whose row cannot be read. */
 async function objectOfBuildAway(buildId: number) {
   const uid = await env.DB.prepare("SELECT uid FROM builds_away WHERE id = ?").bind(buildId).first<string>("uid");
   return env.BUILDS.getByName(uid ?? "");

@@ -1,4 +1,4 @@
-/** The addresses of images that a definition and a day name. */
+/** The URLs of images that a definition and a day determine. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { signedIn, type Client } from "../support/client.ts";

@@ -1,4 +1,4 @@
-/** Definitions that have an address. */
+/** Definitions that have a URL. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { signedIn, type Client } from "../support/client.ts";

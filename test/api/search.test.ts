@@ -148,7 +148,7 @@ describe("GET /appliances/<id>/software/search", () => {
     expect((await found("q=libqt&all_repos=true")).toSorted()).toEqual(["libqt4", "libqt5"]);
     expect(await found("q=libqt&all_repos=true", await signedIn(), 1)).toEqual(["libqt4"]);
 
-    // No image holds packages of both kinds.
+    // No image contains packages of both kinds.
     await env.DB.prepare("UPDATE repositories SET type = 'deb' WHERE id = ?").bind(own?.id).run();
     expect(await found("q=libqt&all_repos=true")).toEqual(["libqt4"]);
   });

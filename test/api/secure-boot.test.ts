@@ -10,7 +10,7 @@ import { stock, tinyLinux, tinyRepository } from "../support/repositories.ts";
 import { bootableBuild, claimTestdrive, until } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
 
-// Tiny Linux with a shim and a signed GRUB, which it does not have.
+// Tiny Linux with a shim and a signed GRUB, which the real one lacks.
 
 const loader = "grub2-x86_64-efi";
 const loaders = ["tiny-shim", "tiny-grub-signed"];
@@ -51,7 +51,7 @@ describe("an appliance with shim", () => {
     const { input } = (await agent.claimsBuild(buildId)).claim;
 
     expect(input.packages.map(({ name }) => name)).toEqual(expect.arrayContaining(loaders));
-    // An older agent, which does not know of Secure Boot, also builds it.
+    // An older agent, which does not support Secure Boot, also builds it.
     expect([input.firmware, input.hasSecureBoot]).toEqual(["efi", true]);
     expect(input.description["config.xml"]).toContain('firmware="uefi"');
     expect(input.description["config.sh"]).toMatch(/^place_signed_loaders$/m);

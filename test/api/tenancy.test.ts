@@ -1,4 +1,7 @@
-/** Every call of the API, made by an account that has nothing to do with what it names; every entry point, with the keys of the others. */
+/**
+ * Every call of the API, made by an account that has no access to the named objects, and every entry point with the
+ * keys of others.
+ */
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { groups } from "#api/groups";
@@ -19,7 +22,7 @@ const operations = new Map(
   groups.flatMap((group) => group.operations.map((each) => [`${each.method} ${each.path}`, each])),
 );
 
-/** The names in a row's path and document that are not the account's. */
+/** The names in a row's path and document that do not belong to the account. */
 const others = ["tinyMain", "friend", "stranger"];
 const namedBy = ({ path, sent: body }: Row): string[] =>
   [...`${path} ${body && "xml" in body ? body.xml : ""}`.matchAll(/\{(\w+)\}/g)]
@@ -37,7 +40,7 @@ const alone = new Map<string, string>();
 
 beforeAll(async () => {
   await prepareSamples();
-  // Brings the repositories that everyone has.
+  // Adds the repositories that every account has.
   await makeSample();
   stranger = await signedIn();
   for (const row of listing) alone.set(row.call, await answerTo(row, stranger));
@@ -51,7 +54,7 @@ const ask = ({ call, path, sent: body }: Row, ids: Sample["ids"], credentials: C
   return sent({ method, path: filled(path, ids), body: filledBody(body, ids), credentials });
 };
 
-/** A stream of events has no end, and shows events only as they happen. */
+/** A stream of events has no end, and shows only new events. */
 async function answerTo(row: Row, credentials: Client): Promise<string> {
   const answer = await ask(row, {}, credentials);
   if (row.call !== "GET /events") return `${answer.status} ${await answer.text()}`;
@@ -81,7 +84,7 @@ describe("a stranger", () => {
 });
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-/** Every call below a path, with something in the place of its parameters. */
+/** Every call below a path, with placeholders as parameters. */
 const callsOf = (prefix: string) => [
   ...new Set(
     app.routes
@@ -92,7 +95,7 @@ const callsOf = (prefix: string) => [
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 const basic = (name: string, secret: string) => ({ authorization: `Basic ${btoa(`${name}:${secret}`)}` });
-/** Never the same name, because too many failures of one name are refused before they are checked. */
+/** A different name each time, because too many failures of one name are refused without a check. */
 const asSomeone = (secret: string) => basic(crypto.randomUUID(), secret);
 
 describe("an entry point", () => {

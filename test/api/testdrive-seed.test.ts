@@ -13,7 +13,7 @@ const seed = {
   network_config: "version: 2",
 };
 
-/** Everything that the session's object stores. */
+/** The whole storage of the session's object. */
 const storedIn = (drive: { uid: string }): Promise<string> =>
   runInDurableObject(objectOf(drive), async (_object, { storage }) =>
     JSON.stringify([...storage.kv.list()].concat([...(await storage.list())])),

@@ -9,7 +9,7 @@ import { rows } from "./every-call/rows.ts";
 import { makeSample, type Sample, prepareSamples } from "./every-call/sample.ts";
 import { filled, filledBody, sent } from "./every-call/send.ts";
 
-/** Calls about the account itself, or that show a webhook's secret. */
+/** Calls about the account itself, and calls that show a webhook's secret. */
 const needKey = [
   "GET /account/audit_log",
   "PUT /account/mail",
@@ -36,9 +36,9 @@ const needPublish = [
   "POST /gallery/appliances/{appliance_id}/rating",
   "POST /gallery/appliances/{appliance_id}/comments",
 ];
-/** These calls only read, although by POST. */
+/** These calls only read, although they are POSTs. */
 const needRead = ["POST /appliances/{appliance_id}/definition/plan", "POST /definitions/plan"];
-/** Calls that name no appliance. A token for one appliance sees nothing of others in them. */
+/** Calls that name no appliance. For a token for one appliance, they show nothing of other appliances. */
 const openToOne = [
   "GET /account",
   "GET /account/limits",
@@ -111,7 +111,8 @@ async function appliancesOf(ids: Sample["ids"]): Promise<Record<string, number>>
 const emptyToo = new Set(["GET /events", "GET /builds/{build_id}/checks"]);
 
 /**
- * Whether the token is accepted. Changes nothing, because the service is in read-only mode and refuses accepted calls later.
+ * Whether the token is accepted. Nothing changes, because the service is in read-only mode and refuses accepted calls
+ * later.
  */
 async function isAccepted(row: Row, credentials: Client | undefined): Promise<boolean> {
   const [method = ""] = row.call.split(" ");

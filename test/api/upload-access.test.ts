@@ -1,4 +1,4 @@
-/** Who may see, continue and end an upload in several requests. */
+/** Who may see, continue and end an upload that takes several requests. */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, withKey, type Client } from "../support/client.ts";
@@ -43,7 +43,8 @@ describe("someone else", () => {
     const { upload } = await readXml(await ofOther.begin({ appliance_id: other.appliance_id }, 5, inHeader));
     expect(upload.appliance_id).toBe(String(other.appliance_id));
     await expectError(await ofOther.begin({}, 5, inHeader), 403, "access_denied");
-    // The query names the token's appliance differently than the header, and the header names another purpose.
+    // The query names the token's appliance as `appliance_id[]`. The header names another appliance, or another
+    // purpose.
     const listed = { "appliance_id[]": other.appliance_id };
     await expectError(await ofOther.begin(listed, 5, inHeader), 403, "access_denied");
     const forPackage = { "upload-metadata": `base_system ${btoa("tiny-1.0")}` };

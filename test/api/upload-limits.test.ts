@@ -1,4 +1,4 @@
-/** The limits of an account's uploads, and the bytes that count before an upload ends. */
+/** The limits of an account's uploads, and the bytes that count before an upload is complete. */
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** The test's whole network. */
+/** The only network of the test. */
 const web = (answer: () => Response) => vi.spyOn(globalThis, "fetch").mockImplementation(async () => answer());
 const listed = async () => (await readXml(await tux.get(`/files?appliance_id=${applianceId}`))).files.file;
 const add = (params: Record<string, string | number>) => tux.post("/files", { appliance_id: applianceId, ...params });
@@ -130,7 +130,7 @@ function brokenBody(): ReadableStream<Uint8Array> {
   });
 }
 
-/** An answer whose body never arrives. */
+/** An answer with a body that never arrives. */
 const announcing = (length: string) =>
   new Response(new ReadableStream({ type: "bytes", pull: () => new Promise(() => {}) }), {
     headers: { "content-length": length },

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The two standards' requirements for our documents: every required field, the enumerations, and no other field. These shapes
- * were compared with the official schemas, which are not part of the project.
+ * The requirements of the two standards for Kiln's documents: every required field, the enumerations, and no other
+ * field. These shapes were compared with the official schemas, which are not part of the project.
  */
 const rfc3339 = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 const hex = z.string().regex(/^[0-9a-f]+$/);

@@ -1,4 +1,4 @@
-/** Feeds of advisories as they arrive, and which versions they concern. */
+/** Reads feeds of advisories, and finds the versions that they affect. */
 import { describe, expect, it } from "vitest";
 import { affectedBy, countsOf, mostConcerned } from "#domain/advisories/affected";
 import { trackedSource } from "#domain/advisories/listed-packages";

@@ -1,4 +1,4 @@
-/** When advisories are mailed, and what a mail says. */
+/** The times at which advisories are mailed, and the contents of a mail. */
 import { describe, expect, it } from "vitest";
 import { advisoryMail, mailAt } from "#domain/mail/advisory-mail";
 

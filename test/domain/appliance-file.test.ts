@@ -37,7 +37,7 @@ it("makes the appliance that a file describes, whatever it was before, and then 
   let before = await readContents(place.db, appliance);
   const repositories = [...shown(before).repositories, ...(await addTwins(tux.accountId))];
   const keys = await newKeys();
-  // The database has nothing to do with it, and is slower than all the rest.
+  // The result does not depend on the database, which is slower than everything else.
   const visible = await listVisibleRepositories(place.db, account.id);
   vi.spyOn(place.db.query.repositories, "findMany").mockReturnValue(Promise.resolve(visible) as never);
   const base = await findBaseSystem(place.db, appliance.baseSystem);

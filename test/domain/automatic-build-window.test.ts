@@ -1,4 +1,6 @@
-/** When the next automatic build may begin: the window, how the last one ended, and when Kiln looks. */
+/**
+ * Determines when the next automatic build may begin, from the window, the last build's end, and the time of the check.
+ */
 import { describe, expect, it } from "vitest";
 import { nextBegin, type Next } from "#domain/automatic-builds/next";
 import { weeklyWindow } from "#lib/configuration/weekly-window";
@@ -12,7 +14,7 @@ const edited = new Date(at("01T00:00"));
 interface Last {
   state: Next["watch"]["automaticState"];
   began: string;
-  /** The contents of the repositories when it began. */
+  /** The contents of the repositories when the build began. */
   contents?: string;
 }
 

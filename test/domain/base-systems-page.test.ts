@@ -7,7 +7,7 @@ import { debian12, debian13 } from "../support/catalogues.ts";
 
 const catalogues = [debian12, debian13, tiny].map((file) => Catalogue.parse(file));
 
-/** The name by which readers know a product. */
+/** The name that readers use for a product. */
 const products: Readonly<Record<Product, string>> = {
   disk: "disks in any container, such as `oem`",
   live: "`iso`",
@@ -34,7 +34,7 @@ function firmware({ efiBootLoaders = [] }: Catalogue["baseSystem"], imageType: I
   return loader === undefined ? "BIOS" : `BIOS, and UEFI (x86_64) with \`${loader}\``;
 }
 
-/** One row for all types of a product, and one for each type that differs from its first. */
+/** One row for all types of a product, plus one for each type that differs from the first. */
 function rowsOf(product: Product): string[][] {
   const cells = imageTypes
     .filter((type) => imageFormats[type].product === product)

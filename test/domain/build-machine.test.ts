@@ -66,7 +66,8 @@ const events = {
   wokeUpLate: { type: "woke_up", at: at + buildLeaseMs, agents: "unknown" },
 } satisfies Record<string, BuildEvent>;
 
-// "=": the same object, unchanged. "late", "not_queued", "over": refused with this. Otherwise the next status and attempt.
+// "=": the same object, unchanged. "late", "not_queued", "over": refused with this code. Otherwise the next status and
+// attempt.
 const late = "late";
 const table: Record<keyof typeof events, Record<keyof typeof states, string>> = {
   claimed: {

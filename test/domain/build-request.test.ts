@@ -8,7 +8,7 @@ import type { Appliance } from "#storage/appliances";
 import type { Build } from "#storage/builds";
 import { capabilities } from "../support/fake-agent.ts";
 
-// The rules read only a few columns of wide rows; these objects have only those.
+// The rules read only a few columns of wide rows. These objects have only those columns.
 const appliance = { version: "0.0.3", imageType: "oem", arch: "x86_64" } as Appliance;
 const base = { cannot: { ec2: "Nobody has tried it." } } as unknown as BaseSystemFacts;
 const subject = { appliance, base };

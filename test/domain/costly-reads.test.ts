@@ -32,7 +32,7 @@ it("lets a number of an account's reads wait, and refuses the others", async () 
   const seen = all.map((one) => one.then(() => "done").catch(note));
   await vi.waitFor(() => expect(refused).toEqual(["too_fast 2", "too_fast 2", "too_fast 2"]), patienceMs);
   open.resolve();
-  // On a busy machine, some may wait for so long that they are refused too.
+  // On a busy machine, some may wait so long that they are also refused.
   expect((await Promise.all(seen)).filter((one) => one === "done").length).toBeGreaterThanOrEqual(2);
 });
 

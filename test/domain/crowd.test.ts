@@ -31,7 +31,7 @@ function crowded() {
       await Promise.resolve();
       return { ...seen };
     },
-    /** Waiting requests look from time to time. */
+    /** Waiting requests check from time to time. */
     expectLater: (all: typeof seen) => vi.waitFor(() => expect(seen).toEqual(all), patienceMs),
   };
 }
@@ -87,7 +87,7 @@ it("refuses a request that has waited for two seconds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const crowd = crowded();
   crowd.ask("192.0.2.1", atOnce * 8);
-  // None of them ends, so eight more begin whenever the last ones no longer count.
+  // None of them ends, so eight more begin whenever the previous ones no longer count.
   for (let n = 1; n <= 4; n++) {
     await crowd.expectLater({ begun: atOnce * n, refused: 0 });
     vi.advanceTimersByTime(501);

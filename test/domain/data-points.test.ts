@@ -8,7 +8,7 @@ import { objectOfBuild } from "../support/builds.ts";
 import { signedIn } from "../support/client.ts";
 import { runningBuild } from "../support/running-build.ts";
 
-/** Stands in for a dataset of Analytics Engine: records the points, and has its limits. */
+/** Replaces a dataset of Analytics Engine: records the points, and has the same limits. */
 class Dataset implements AnalyticsEngineDataset {
   readonly points: AnalyticsEngineDataPoint[] = [];
 
@@ -23,7 +23,7 @@ class Dataset implements AnalyticsEngineDataset {
   }
 }
 
-/** A request with secrets in every place, which is refused. */
+/** A request that is refused, with secrets in every place. */
 async function refused(METRICS: Dataset): Promise<Response> {
   const request = new Request("https://kiln.test/download/secret-token/secret-name?key=secret", {
     headers: { authorization: `Basic ${btoa("tux:secret")}`, cookie: "kiln=secret" },

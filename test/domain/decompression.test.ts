@@ -3,7 +3,7 @@ import { withDecompressor, type Opening } from "#domain/rpms/decompression";
 import { solverPool } from "#lib/solver/shared";
 import { loopTurns } from "../support/loop-turns.ts";
 
-// 32 mebibytes of zeros by bzip2.
+// 32 MiB of zeros, compressed by bzip2.
 const zeros = Uint8Array.from(atob("QlpoOTFBWSZTWaIgopoBAQHAAMAAAAggADCAKRtoAgGiAQDi7kinChIURBRTQA=="), (character) =>
   character.charCodeAt(0),
 );

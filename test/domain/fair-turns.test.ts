@@ -12,7 +12,7 @@ const turnsOf = (limits: Partial<TurnLimits> = {}) =>
     ...limits,
   });
 
-/** Tasks that record whose turn it was. */
+/** Tasks that record the order of their turns. */
 function noted(turns: FairTurns) {
   const order: string[] = [];
   const take = (key: string) => turns.take(key, async () => void order.push(key));

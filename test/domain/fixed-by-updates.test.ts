@@ -1,4 +1,4 @@
-/** Which advisories the newer versions in the repositories fix. */
+/** Finds the advisories that newer versions in the repositories fix. */
 import { expect, it } from "vitest";
 import { fixedByUpdates } from "#domain/advisories/fixed-by-updates";
 import type { Affected } from "#domain/advisories/affected";

@@ -9,7 +9,7 @@ import { mirrorOf, rpmMd } from "../support/mirror.ts";
 const db = openDatabase(env.DB);
 const url = "http://10.1.2.3:3142/linux";
 
-/** Imports it with the launcher's two networks. Only the one for listed hosts has the mirror. */
+/** Imports it with the launcher's two networks. Only the network for listed hosts reaches the mirror. */
 async function imported(owner: { accountId: number } | { catalogue: string }) {
   const row = {
     name: "Near",

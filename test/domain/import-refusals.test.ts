@@ -23,7 +23,7 @@ const primary = "repodata/primary.xml.gz";
 const zeros = new Uint8Array(gzipSync(new Uint8Array(64 << 20)));
 const pathTrick = primaryXmlOf(["a-trick-1"]).replace('href="a-trick-1.rpm"', 'href="../../a-trick-1.rpm"');
 
-/** Sends the start of each large file, and then an error. */
+/** Sends the beginning of each large file, and then an error. */
 const breaking: Fetch = async (to) => {
   const whole = good[to.slice(repository.url.length + 1)];
   if (whole === undefined) return new Response("", { status: 404 });

@@ -59,7 +59,7 @@ describe("an import from a slow mirror", () => {
     await change(await tux.post(`/appliances/${appliance}/cmd/add_package`, { name: "hello" }));
     const writing = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();
-    // The import has its solver until its parts are in R2.
+    // The import keeps its solver until its parts are in R2.
     const put: R2Bucket["put"] = async (key: string, ...rest: unknown[]) => {
       if (key.endsWith(".solv")) {
         writing.resolve();
@@ -100,7 +100,7 @@ const bound = (blobs: R2Bucket, key: string | symbol): unknown => {
   return typeof value === "function" ? value.bind(blobs) : value;
 };
 
-/** The result of an import whose mirror holds a file back for this long. */
+/** The result of an import whose mirror delays a file by this time. */
 async function importHeldFor(patience: Patience, timeMs: number) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   const end = importing(patience);

@@ -18,7 +18,7 @@ beforeEach(async () => {
   applianceId = await createAppliance(tux);
 });
 
-/** The appliance's software, with repositories whose parts do not exist: loading them fails. */
+/** The appliance's software, with repositories whose parts do not exist, so loading them fails. */
 async function unloadableSoftware(): Promise<ApplianceSoftware> {
   const appliance = (await findAppliance(db, tux.accountId, applianceId)) ?? expect.fail();
   const software = await loadSoftware(db, appliance);

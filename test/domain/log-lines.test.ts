@@ -4,7 +4,7 @@ import { levelOf, phaseIn, toneOf, wordsOf } from "#domain/builds/log-lines";
 const at = "[ WARNING ]: 14:24:45 | ";
 
 describe("a line of a build's log", () => {
-  // Recorded from good builds of Tiny Linux and Debian.
+  // Recorded from successful builds of Tiny Linux and Debian.
   it.each([
     "Path / not a mountpoint",
     "remove_hierarchy: path /tmp is protected",

@@ -16,7 +16,7 @@ let tux: Client;
 let appliance: SearchedAppliance;
 let repositoryIds: number[];
 
-/** Every name of two of some letters, alone and within others, in several versions and architectures. */
+/** Every two-letter name of a few letters, alone and within other names, in several versions and architectures. */
 const letters = ["a", "b", "L", "l", "-", "_"];
 const pairs = letters.flatMap((one) => letters.map((other) => `${one}${other}`)).filter((name) => /^\w/.test(name));
 const names = pairs.flatMap((pair) => [pair, `lib${pair}`, `${pair}-devel`, `x${pair}x`, `Z${pair.toUpperCase()}`]);
@@ -24,7 +24,7 @@ const arches = ["noarch", "x86_64", "i686", "aarch64"];
 
 beforeAll(async () => {
   tux = await signedIn();
-  const id = await createAppliance(tux); // stocks the repositories, without rows
+  const id = await createAppliance(tux); // fills the repositories, without rows
   const main = [...new Set(names)].flatMap((name, nth) => [
     `${name}-1.${nth}-2.${arches[nth % 4]}`,
     ...(nth % 5 === 0 ? [`${name}-0.${nth}-1.${arches[nth % 4]}`] : []),
@@ -64,7 +64,7 @@ async function byIndex(q: string, limit: number): Promise<Shown[]> {
   return order(all);
 }
 
-/** The answer of the database, which reads every name. */
+/** The same answer from the database, which reads every name. */
 async function byDatabase(q: string, limit: number): Promise<Shown[]> {
   const wanted = ["noarch", "i386", "i486", "i586", "i686", "x86_64"];
   const found = await searchPackages(db, { repositoryIds, arches: wanted, q, limit });

@@ -1,4 +1,4 @@
-/** Which installed packages have newer versions, compared with a simple search that uses libsolv's order. */
+/** Finds installed packages with newer versions. Compared with a simple search that uses libsolv's order. */
 import { expect, it } from "vitest";
 import { evr, type InstalledPackage, type PackageType } from "#lib/contract/index";
 import { newerPackages, type OfferedPackage } from "#domain/updates/newer-packages";
@@ -40,7 +40,7 @@ const offeredOf = (type: PackageType): fc.Arbitrary<OfferedPackage> =>
     repositoryId: fc.constantFrom(1, 1, 2, 3, 4),
   });
 
-/** Looks at every pair of packages. */
+/** Compares every pair of packages. */
 function simply(solver: Solver, type: PackageType, installed: InstalledPackage[], offered: OfferedPackage[]) {
   const [universal, machine] = [arches[type][0], arches[type].at(-1)];
   const isAfter = (one: Parameters<typeof evr>[0], other: Parameters<typeof evr>[0]) =>

@@ -5,7 +5,7 @@ import { loopTurns } from "../support/loop-turns.ts";
 
 const env = { API_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString("base64") };
 
-/** A root and others, with passwords of 128 bytes. */
+/** A root user and others, with passwords of 128 bytes. */
 const users = (count: number, tail = "") =>
   Array.from({ length: count }, (_, nth) => ({
     uid: nth === 0 ? 0 : 1000 + nth,
@@ -25,7 +25,7 @@ it("hashes the passwords of many users without stopping the loop", async () => {
 });
 
 it("hashes the passwords of databases without stopping the loop", async () => {
-  // A hash takes two milliseconds on a quick machine, and work rests every five.
+  // A hash takes two milliseconds on a fast machine, and the work pauses every five.
   const ofDatabase = users(100).map(({ name, password }) => ({ username: name, password, databases: [] }));
   const databases = [{ type: "pgsql" as const, users: ofDatabase }];
   expect(await loopTurns(() => withoutPasswords(env, 1, { users: [], databases }))).toBeGreaterThanOrEqual(10);
@@ -33,7 +33,7 @@ it("hashes the passwords of databases without stopping the loop", async () => {
 
 it("makes the hashes of an appliance once", async () => {
   const made = await facts(2);
-  // It pauses before each hash that it computes, so few turns mean that it used the stored ones.
+  // The work pauses before each hash that it computes. Few turns mean that it used the stored hashes.
   expect(await loopTurns(() => facts(2))).toBeLessThan(5);
   expect(await facts(2)).toEqual(made);
   expect((await facts(3)).users[1]?.passwordHash).not.toBe(made.users[1]?.passwordHash);

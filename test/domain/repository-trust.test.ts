@@ -37,7 +37,7 @@ async function makeKey(name: string) {
   return { secret, armour: made.publicKey, fingerprint: secret.getFingerprint() };
 }
 
-/** The files with a signature and the public keys next to it. */
+/** The files, with a signature and the public keys next to them. */
 async function signed(
   files: RepositoryFiles,
   key: Awaited<ReturnType<typeof makeKey>>,
@@ -86,7 +86,7 @@ describe("the trust data of a repository", () => {
     await importing({
       ...(await signed({ ...files, [index]: hinting }, owner)),
       "gpg-pubkey-aaaaaaaa-00000000.asc": maker.armour,
-      "gpg-pubkey-bbbbbbbb-00000000.asc": stranger.armour, // a key with a different fingerprint than the index names
+      "gpg-pubkey-bbbbbbbb-00000000.asc": stranger.armour, // the key's fingerprint differs from the one in the index
       "gpg-pubkey-cccccccc-00000000.asc": "rubbish",
     });
     expect(trustOf(await row())?.keys.map(({ name }) => name)).toEqual(["owner", "maker"]);

@@ -18,7 +18,7 @@ const db = openDatabase(env.DB);
 let ids = 0;
 beforeEach(() => void (ids += 100));
 
-/** A repository with parts in R2, as an import stores them: each list of packages is one part. */
+/** A repository with parts in R2, as an import stores them. Each list of packages is one part. */
 async function repository(priority: number, ...parts: string[][]): Promise<Repository> {
   const id = ids++;
   const keys = await Promise.all(
@@ -28,7 +28,7 @@ async function repository(priority: number, ...parts: string[][]): Promise<Repos
       return key;
     }),
   );
-  // Resolution reads only a few columns of a wide row; this has only those.
+  // Resolution reads only a few columns of a wide row. This row has only those.
   return { id, name: `number ${id}`, priority, revision: `revision-${id}`, parts: keys } as Repository;
 }
 
@@ -189,7 +189,7 @@ describe("the resolution of an appliance", () => {
     await env.BLOBS.delete(before.parts);
 
     expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.1"]);
-    // A cached answer about the old revision needs no parts.
+    // A cached answer about the old revision does not need the parts.
     expect(await resolved(software([before], ["package a"]))).toEqual(["a-1.1"]);
   });
 
@@ -281,7 +281,8 @@ describe("appliances of two bases in turn", () => {
     const bases = [await repository(99, ["a-1", "b-1", "c-1"]), await repository(99, ["a-2", "b-2", "c-2"])];
     const debian = { ...facts, needs: {}, packageType: "deb" as const };
     const { env: counted, calls } = counting({ BLOBS: env.BLOBS });
-    // One that earlier tests have filled leaves no room for a second; a caller that exceeds its time loses it.
+    // A solver that earlier tests have filled has no room for a second base. A caller that exceeds its time loses the
+    // solver.
     const endless = solverPool.withEmptySolver(() => new Promise(() => {}), { maxMs: 1 });
     await expect(endless).rejects.toThrow(LockTimeout);
 

@@ -22,7 +22,7 @@ describe("whyNoSshKey", () => {
     [`ssh-ed25519 ${body.slice(0, -8)}`, "truncated"],
     [`ssh-ed25519 ${body}AAAA`, "truncated"],
     [`ssh-ed25519 ${body.replace("A", "!")}`, "truncated"],
-    // A key of 31 bytes that also declares 31 bytes.
+    // A key of 31 bytes whose declared length is also 31.
     [`ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAH${"A".repeat(42)}`, "truncated"],
     [`${ed25519}\nssh-rsa x`, "one line"],
     [`${ed25519} ${"x".repeat(9000)}`, "one line"],

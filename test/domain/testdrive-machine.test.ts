@@ -27,7 +27,7 @@ const running: TestdriveState = {
 const watched: TestdriveState = { ...running, viewers: { page: 1, tcp: 0 }, emptySince: null };
 const ended: TestdriveState = { status: "ended", cause: "stopped", reason: "You stopped it.", endedAt: 5 };
 
-/** The same state with an agent that was heard from at this time. */
+/** The same state, with an agent that was last heard from at this time. */
 const heard = <T extends object>(state: T, agentHeardAt: number) => ({ ...state, agentHeardAt });
 
 describe("a session that checks an image", () => {

@@ -7,7 +7,7 @@ import { patienceMs } from "../support/patience.ts";
 
 type Answers = Record<string, (request: Request) => Response | Promise<Response>>;
 
-/** A network of these hosts; `asked` lists the URLs that were requested. */
+/** A network of these hosts. `asked` lists the requested URLs. */
 function network(answers: Answers) {
   const asked: Request[] = [];
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
@@ -199,7 +199,7 @@ function brokenStream(): ReadableStream<Uint8Array> {
   return readable;
 }
 
-/** Always has one more byte. */
+/** Never ends: there is always one more byte. */
 function slowStream(cancelled: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "bytes",

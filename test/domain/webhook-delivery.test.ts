@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { afterAttempt, healthAfter, waitAfter, type Attempted } from "#domain/events/delivery";
 
 const createdAt = 1_000_000;
-// As documented. The code's own constants would repeat any mistake in them.
+// The documented values. The code's own constants would repeat any mistake in them.
 const firstWaitMs = 10_000;
 const longestWaitMs = 4 * 60 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
-/** Fails each attempt until delivery gives up; returns the times of all attempts. */
+/** Fails each attempt until delivery gives up. Returns the times of all attempts. */
 function failing(random: number): { moments: number[]; last: Attempted } {
   const moments: number[] = [];
   let last: Attempted = { state: "waiting", attempts: 0, nextAt: createdAt };

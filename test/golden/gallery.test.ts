@@ -21,7 +21,7 @@ beforeAll(async () => {
   [tux, odo] = await Promise.all([signedIn(), signedIn()]);
   id = await createAppliance(tux);
   await configure(tux, id, facts);
-  // Its own packages, so that the gallery shows its warning.
+  // Has its own packages, so that the gallery shows its warning.
   await madeId(tux, "POST", "/rpms?base_system=tiny-1.0", { file: rpmOf("counter") });
   await tux.post(`/appliances/${id}/cmd/add_user_repository`);
   await tux.post(`/appliances/${id}/cmd/add_package`, { name: "busybox" });

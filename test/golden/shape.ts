@@ -1,8 +1,8 @@
 import { nameOf, xmlNodes, type XmlNode } from "../support/xml-nodes.ts";
 
 /**
- * The structure of a document as text: elements and attributes in order, and the kind of each value. Siblings of the same shape
- * become one line with a star, so two documents of one kind give the same text.
+ * The structure of a document as text: elements and attributes in order, and the kind of each value. Siblings of the
+ * same shape become one line with a star. So two documents of one kind give the same text.
  */
 export function shapeOf(document: string): string {
   const nodes = xmlNodes(document);
@@ -43,7 +43,7 @@ const textOf = (part: XmlNode): string => {
   return Array.isArray(text) ? text.map((inner) => textOf(inner as XmlNode)).join("") : String(text ?? "");
 };
 
-/** A count is right or wrong for its own document, whatever the fixture's count is. */
+/** Checks a count against its own document, because the fixture's count may differ. */
 function attributeKind(name: string, value: string, content: readonly XmlNode[]): string {
   if (name !== "count") return name === "type" ? value : kindOf(value);
   const items = content.filter((node) => !("#text" in node)).length;

@@ -59,7 +59,7 @@ it("accepts a list of repositories as its example sends it", async () => {
   );
 });
 
-// Clients GET a document, change one thing in it and send it back.
+// Clients GET a document, change one value in it, and send it back.
 it.each([
   ["software", "/software"],
   ["repositories", "/repositories"],

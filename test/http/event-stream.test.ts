@@ -13,7 +13,7 @@ const silent = async function* (): AsyncGenerator<number> {
   yield await new Promise<number>(() => {});
 };
 
-/** A source whose first value comes immediately, and whose second one fails when the test wants it. */
+/** A source whose first value comes immediately. The second one fails when the test chooses. */
 function failing() {
   const { promise, reject } = Promise.withResolvers<number>();
   async function* source() {

@@ -7,20 +7,21 @@ import { visit } from "../support/client.ts";
 
 /** Every route that answers GET. */
 const paths = [...new Set(app.routes.filter(({ method }) => method === "GET").map(({ path }) => path))];
-// For these, GET itself opens a connection that stays open.
+// For these, GET opens a connection that stays open.
 const withoutAnswer = /socket|\/control$|\/viewers\/|\/events$/;
 const byFolder = Map.groupBy(
   paths.filter((path) => !withoutAnswer.test(path)),
   (path) => path.split("/").slice(0, 3).join("/"),
 );
 
-// These need an agent, a signed URL, a running testdrive, a channel, or something that this catalogue does not have. No agent: no health.
+// These need an agent, a signed URL, a running testdrive, a channel, or something that this catalogue lacks. Without an
+// agent, there is no health.
 const refused =
   /^[/](?:agent|download|image|machines|repositories|testdrive|agreements|assets)[/]|^[/]log[/]:path|^[/]published[/]:build[/](?!input|stored-packages$)|[/]modified_files|[/]screen$|^[/]admin[/]health$/;
-// Without a session, these lead to the page to sign in.
+// Without a session, these redirect to the sign-in page.
 const isPage = /^[/]testdrive[/].*[/]modified_files[/]archive$|^[/]appliance[/].*[/]screen$/;
 
-/** Without the patterns of a page's parameters, such as `:id{\d+}`. */
+/** Omits the patterns of a page's parameters, such as `:id{\d+}`. */
 const unconstrained = (path: string) => path.replace(/(?<=:\w+)\{(?:[^{}]|\{[^}]*\})*\}/g, "");
 const nameless = (path: string) => path.replace(/:\w+|\{\w+\}/g, "*");
 const ofVersion2 = new Set(
@@ -38,7 +39,7 @@ beforeAll(async () => {
   sample = await makeSample();
 });
 
-/** Values for the parameters of a path, by the words before them. */
+/** Values for the parameters of a path, by the preceding words. */
 const parameters: [RegExp, string][] = [
   [/(?<=[/]gallery[/]appliances[/]):\w+/, "published"],
   [/(?<=^[/]gallery[/]):\w+/, "published"],

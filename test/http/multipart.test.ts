@@ -18,7 +18,7 @@ async function read(form: string | Uint8Array, boundary: string, chunkBytes: num
 
 const lines = (...all: string[]) => all.join("\r\n");
 
-/** A form that begins and never ends; counts how many chunks were requested. */
+/** A form that begins and never ends. Counts the requested chunks. */
 function endless(start: string) {
   let givenBytes = 0;
   const chunk = bytesOf("x".repeat(1000));

@@ -91,7 +91,7 @@ describe("a body", () => {
   });
 });
 
-/** Bytes that were requested of a body of 512 KiB. */
+/** The number of bytes that were requested of a body of 512 KiB. */
 async function readOf(path: string, expectation: Record<string, string>): Promise<number> {
   let bytes = 0;
   const body = new ReadableStream({

@@ -8,7 +8,7 @@ import { uploadFile } from "../support/files.ts";
 import { expectSafe } from "../support/safe-answer.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-/** Every route, middleware excluded, with something in the place of its parameters. */
+/** Every route except middleware, with placeholders as parameters. */
 const routes = app.routes
   .filter(({ path }) => !path.endsWith("/*") || path.startsWith("/testdrives/"))
   .map(({ method, path }) => ({

@@ -24,7 +24,7 @@ describe("an image that updates itself", () => {
   it("installs from the security suite alone", () => {
     const text = configured({ automaticUpdates: "security" });
     expect(originsIn(text)).toBe('  "codename=bookworm-security";\n');
-    // Otherwise the origins of the package's own file would stay.
+    // Otherwise, the origins in the package's own file would stay.
     expect(text).toContain("\n#clear Unattended-Upgrade::Origins-Pattern;\n");
     expect(text).toContain('\nAPT::Periodic::Unattended-Upgrade "1";\n');
   });

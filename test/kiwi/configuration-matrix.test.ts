@@ -15,14 +15,14 @@ import { fieldsIn } from "../support/fields.ts";
 import { fullConfiguration as full } from "../support/full-configuration.ts";
 import { imported } from "./support/imported.ts";
 
-// Each field of a configuration, changed alone, must change KIWI's description. docs/api/configuration.md says what a field
-// does in an image, and where that is tested.
+// A change of any single field of a configuration must change KIWI's description. docs/api/configuration.md explains
+// the effect of each field in an image, and names the test.
 
-/** Fields of the machine next to an image, which a testdrive also uses. */
+/** Fields of the virtual machine. A testdrive also uses them. */
 const machineFields = ["settings.memorySizeMb", "settings.cdromEnabled"];
 /**
- * Fields that KIWI does not get: those of the machine, those of the gallery, and what an agent checks in the image. With
- * uploads, the address of their repository reaches it (test/web/machine-repositories.test.ts).
+ * Fields that KIWI does not receive: those of the machine, those of the gallery, and those that an agent checks in the
+ * image. If there are uploads, their repository's address reaches the image (test/web/machine-repositories.test.ts).
  */
 const notInDescription = new Set([
   ...machineFields,
@@ -63,7 +63,7 @@ function leavesOf(value: Value, path = ""): [path: string, value: Value][] {
   return Object.entries(value).flatMap(([name, below]) => leavesOf(below, path === "" ? name : `${path}.${name}`));
 }
 
-/** Another value of the same kind. */
+/** A different value of the same kind. */
 function other(path: string, value: Value): unknown {
   if (path in others) return others[path];
   if (typeof value === "boolean") return !value;
@@ -141,7 +141,7 @@ describe("a configuration", () => {
   });
 });
 
-/** In JSON, a list has no elements itself: the path of its item is that of the list. */
+/** In JSON, a list does not have its own element: the path of its item is that of the list. */
 function valuesAt(value: unknown, path: string): unknown[] {
   const [name = "", ...rest] = path.split("/");
   if (path === "") return value === undefined || value === "" ? [] : [value];

@@ -23,8 +23,8 @@ describe("an image whose machines encrypt their disk", () => {
   it.each(["bios", "uefi"] as const)("has /boot and a place for the header outside the root, with %s", (firmware) => {
     const type = typeIn(filesOf("passphrase", { firmware }));
     expect(type).toContain(' bootpartition="true"');
-    expect(type).toMatch(/ spare_part="(1[7-9]|[2-9]\d)"/); // a header of LUKS2 has 16 MiB
-    expect(type).not.toMatch(/luks/); // the image itself is plain
+    expect(type).toMatch(/ spare_part="(1[7-9]|[2-9]\d)"/); // a LUKS2 header takes 16 MiB
+    expect(type).not.toMatch(/luks/); // the image itself is not encrypted
   });
 
   it("brings the module into the initial archive", () => {
@@ -36,7 +36,7 @@ describe("an image whose machines encrypt their disk", () => {
     expect(files[`${folder}/disk.sh`]).toMatch(/^#!\/bin\/sh\n/);
     const unit = files[`${folder}/kiln-disk.service`];
     expect(unit).toContain("\nExecStart=/usr/lib/kiln/disk\n");
-    // systemd 252 would unmount the root, which requires the unit, before it switches to it.
+    // systemd 252 would unmount the root, which requires the unit, before switching to it.
     expect(unit).not.toContain("switch-root");
   });
 

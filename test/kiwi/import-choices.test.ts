@@ -1,4 +1,6 @@
-/** The parts of a KIWI description that are imported: what it includes, and what a profile and an architecture choose. */
+/**
+ * The parts of a KIWI description that are imported: its includes, and the choices of a profile and an architecture.
+ */
 import { describe, expect, it } from "vitest";
 import { imported } from "./support/imported.ts";
 

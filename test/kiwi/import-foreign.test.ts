@@ -5,7 +5,7 @@ import { importDescription } from "#lib/kiwi/import/description";
 import { readXml, type XmlNode } from "#lib/wire/read-xml";
 import { imported } from "./support/imported.ts";
 
-/** As KIWI's users write it. */
+/** A description as KIWI's users write it. */
 const foreign = `<?xml version="1.0" encoding="utf-8"?>
 <!-- a kiosk -->
 <image schemaversion="8.0" name="Kiosk" displayname="A kiosk">
@@ -54,18 +54,18 @@ const neutral = new Set([
   "image/preferences/packagemanager",
   "image/preferences/type/systemdisk/volume @root",
   "image/preferences/type/systemdisk/volume@freespace",
-  "image/users/user@password", // never imported, and always named
+  "image/users/user@password", // never imported, and always reported
   "image/users/user@pwdformat",
   "image/repository@type",
   "image/packages/package vim",
   "image/packages/package@name",
 ]);
 
-/** Whether the import names only this element, and none of its children. */
+/** Whether the import reports only this element, and none of its children. */
 const isNamedWhole = ({ name, attributes }: XmlNode): boolean =>
   attributes.has("profiles") || ["strip", "oemconfig", "signing"].includes(name);
 
-/** The description without one of its elements or attributes, for each of them that may matter. */
+/** Copies of the description, each without one of the elements or attributes that may matter. */
 const variantsOf = (image: XmlNode) => without(image, "image").filter(({ lost }) => !neutral.has(lost));
 
 function without(node: XmlNode, path: string): { lost: string; image: XmlNode }[] {

@@ -18,9 +18,9 @@ const isOn = ({ enabled, script }: Script) => enabled && script !== "";
 const scriptOf = (isThere: boolean, script: string) => ({ enabled: isThere, script: isThere ? script : "" });
 
 /**
- * The expected result of an import. Everything that a description expresses differently, or not at all, is listed here:
+ * The expected result of an import. It lists everything that a description expresses differently, or not at all:
  * settings of the machine (memory, CD-ROM), PAE, tags, passwords, the right to clone, disabled entries, formats that
- * KIWI makes as a disk, and how the selection came to its packages.
+ * KIWI makes as a disk, and how packages were selected.
  */
 function expectedOf(one: ImageFacts): Imported["definition"] {
   const { settings, network, firewall, scripts, lvm } = one;
@@ -60,7 +60,7 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
       }),
       eulas: one.eulas,
       databases: one.databases.map(({ type: server, users }) => {
-        // A database has its users, so that the order of a user's databases is that of the first user who names them.
+        // Databases belong to users, so a user's databases are ordered by the first user who names them.
         const order = [...new Set(users.flatMap(({ databases }) => databases))];
         return {
           type: server,
@@ -80,17 +80,17 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         automatic_login: settings.automaticLogin,
         // Without a key and a choice, the image has nothing about it.
         ssh_passwords: settings.sshPasswords,
-        // Other images have no first boot by cloud-init.
+        // Other images do not use cloud-init at first boot.
         first_boot: isDisk ? settings.firstBoot : "none",
-        // Other images forget their updates.
+        // Other images do not keep automatic updates.
         automatic_updates: isDisk ? settings.automaticUpdates : "none",
         // An install medium writes its own partitions.
         disk_encryption: encryptsDisk(one) ? settings.diskEncryption : "none",
-        // Only the program of a disk with a key server names it.
+        // Only the program of a disk with a key server contains the server's name.
         tang_server: isServed(one) ? settings.tangServer : "",
         tang_thumbprint: isServed(one) ? settings.tangThumbprint : "",
         updates_reboot_at: isDisk ? settings.updatesRebootAt : "",
-        // KIWI allows none for a container.
+        // KIWI allows no kernel arguments for a container.
         ...(kiwiType !== "tbz" && { kernel_arguments: settings.kernelArguments }),
         xen_host_mode_enabled: settings.xenHostModeEnabled,
         live_installer_enabled: settings.liveInstallerEnabled,
@@ -119,14 +119,14 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
 
 const isServed = (one: ImageFacts): boolean => encryptsDisk(one) && one.settings.diskEncryption === "tang";
 
-/** Other images have no partition for it. */
+/** Other images have no partition for swap space. */
 function swapOf({ imageType, settings: { swapIn, swapSizeMb } }: ImageFacts) {
   if (swapIn === "file") return { swap_in: "file", swap_size: swapSizeMb };
   const hasPartition = productOf(imageType).hasDisk && swapSizeMb > 0;
   return hasPartition ? { swap_in: "partition", swap_size: swapSizeMb } : { swap_in: "file", swap_size: 0 };
 }
 
-/** Disks in any container are one KIWI type, and so are containers. */
+/** All disk formats are one KIWI type, and so are all containers. */
 function typeAfterImport(imageType: ImageType): ImageType {
   const { kiwi, isMedium } = productOf(imageType);
   if (kiwi === "tbz") return "oci";
@@ -174,7 +174,7 @@ describe("importing a description that the service has made", () => {
 
 type Shown = Parameters<typeof manifestXml>[0];
 
-/** The manifest of a build, with as much of the frozen input as it shows. */
+/** The manifest of a build, with only those parts of the frozen input that it shows. */
 function manifestOf(one: ImageFacts): string {
   const { locale, network, firewall, settings, scripts } = one;
   const input = {
@@ -198,14 +198,13 @@ function manifestOf(one: ImageFacts): string {
       ...(scripts.build.enabled && { buildScript: scripts.build.script }),
     },
   };
-  // A manifest shows no more of them.
+  // A manifest shows only these parts of them.
   const shown = { uuid: "u", applianceUuid: "v", build: { builder: "kiwi 10" }, input } as unknown as Shown;
   return manifestXml(shown, serviceUrl);
 }
 
 /**
- * The sections that a manifest contains. The other sections of a configuration are in neither its elements nor its
- * files.
+ * The sections that a manifest contains. All other sections of a configuration are absent from its elements and files.
  */
 function expectedOfManifest(one: ImageFacts): Imported["definition"] {
   const whole = expectedOf(one);
@@ -221,14 +220,14 @@ function expectedOfManifest(one: ImageFacts): Imported["definition"] {
     repositories: [{ name: "Main" }, { name: "Tools", url: "https://mirror.example.org/tools?a=1&b=2" }],
     configuration: {
       ...(locale && { locale }),
-      // The original manifest has the host name only with `manual`.
+      // The original manifest contains the host name only with `manual`.
       ...(network && { network: network.type === "manual" ? { hostname: "", ...network } : { type: network.type } }),
       ...(users && { users: users.map(({ ssh_keys: _keys, administrator: _may, ...user }) => user) }),
       ...(lvm && { lvm }),
       settings: {
         ...(settings?.disk_size !== undefined && { disk_size: settings.disk_size }),
         ...(settings?.file_system !== undefined && { file_system: settings.file_system }),
-        // A swap file is not in a manifest.
+        // A manifest does not show a swap file.
         ...(settings?.swap_in === "partition" && { swap_in: "partition", swap_size: settings.swap_size }),
         ...(settings?.kernel_arguments !== undefined && { kernel_arguments: settings.kernel_arguments }),
         runlevel: one.settings.runlevel,

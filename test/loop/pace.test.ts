@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { answering, rest } from "#lib/loop/pace";
 
-/** Keeps the loop for this time. */
+/** Blocks the loop for this time. */
 function compute(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-/** Notes each turn of the loop while the work runs. */
+/** Records each turn of the loop while the work runs. */
 async function turnsDuring(work: Promise<unknown>, note: () => void): Promise<void> {
   const { signal, abort } = stopping();
   const ended = work.finally(abort);
@@ -39,7 +39,7 @@ describe("long work", () => {
 
   it("does not rest before it has worked for some milliseconds", async () => {
     compute(6);
-    // A busy machine can take the processor away for longer than a slice.
+    // A busy machine can take the processor away for longer than one slice.
     const frozen = performance.now();
     using _ = vi.spyOn(performance, "now").mockReturnValue(frozen);
     await rest();

@@ -19,7 +19,7 @@ const installed = Array.from({ length: packages }, (_, nth) => ({
 const count = () => takeChores([{ body: { chore: "countImageAdvisories", at: Date.now() } }]);
 
 /**
- * Images of Debian with the same packages, whose advisories are counted. `changed` reads a new advisory about one of
+ * Images of Debian with the same packages, for counting their advisories. `changed` reads a new advisory about one of
  * these packages.
  */
 export async function imagesWithAdvisories(images: number) {

@@ -7,8 +7,8 @@ import { monthOf, services, type Measured } from "./services.ts";
 import { columns, keysOf, settled } from "./written.ts";
 
 /**
- * Measures what the service uses, and makes the tables of docs/operations/cost.md. Small differences change nothing. If a
- * number has changed for a good reason, remove its row from the page and run it with `--update`.
+ * Measures what the service uses, and writes the tables of docs/operations/cost.md. Small differences are ignored. If a
+ * number has changed for a good reason, remove its row from the page and run this with `--update`.
  */
 
 let counted: Measured;
@@ -46,7 +46,7 @@ it("adds up to what a plan includes, and then charges each further one", () => {
   expect(costOf("requests", 12e6)).toBeCloseTo(0.6);
 });
 
-/** Puts a table between its marks in the page. */
+/** Writes a table between its marks in the page. */
 function withTable(text: string, name: string, rows: readonly (readonly string[])[]): string {
   const [head = [], ...rest] = rows;
   const lines = [head, head.map((_, column) => (column === 0 ? "---" : "---:")), ...rest];
@@ -90,7 +90,7 @@ function monthsTable() {
   ];
 }
 
-/** The number of actions that use all queries of one database, in tens. */
+/** The number of actions, in tens, that use all queries of one database. */
 const most = (name: Name) => number(Math.floor((queriesPerSecond * 60) / measured[name].queries / 10) * 10);
 
 function capacityTable() {

@@ -4,10 +4,10 @@ import { rowsRead, type RowsRead } from "./growth/rows-read.ts";
 import { addHistory, doAll, theWorld } from "./growth/scenarios.ts";
 
 const [few, many] = [1000, 100_000];
-/** A statement may read this many more rows in any case. */
+/** Any statement may read this many additional rows. */
 const slack = 100;
 
-/** Statements that read more if there is more, by a part of their text, and what limits them. */
+/** Statements that read more rows as data grows, by a part of their text, with the limit of each. */
 const known: Readonly<Record<string, string>> = {
   "FROM gallery_listings AS l JOIN found ON":
     "the appliances in the gallery that a search finds, which it counts and ranks",
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await fill({ from: 0, to: few });
   await addHistory(world, { from: 0, to: few });
   const before = await rowsRead(() => doAll(world));
-  // Later than the service remembers anything, so that it reads all of it again.
+  // Late enough that the service has forgotten everything, so that it reads all of it again.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
   await fill({ from: few, to: many });
   await addHistory(world, { from: few, to: many });
@@ -31,7 +31,7 @@ beforeAll(async () => {
   vi.useRealTimers();
 }, 1_800_000);
 
-/** The statements that read more than twice as many rows. A hundred times as many rows are there. */
+/** The statements that read more than twice as many rows, although there are a hundred times as many. */
 function growthOf(before: RowsRead, after: RowsRead): string[] {
   expect(after.size).toBeGreaterThan(150);
   return [...after].filter(([sql, rows]) => rows > 2 * (before.get(sql) ?? 0) + slack).map(([sql]) => sql);

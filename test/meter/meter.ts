@@ -5,17 +5,17 @@ import { switchboard } from "#domain/jobs";
 import worker from "../../src/index.ts";
 import { withFate } from "../support/storage-faults.ts";
 
-/** The use of some work, in the amounts that Cloudflare counts. */
+/** The resources that some work uses, in the units that Cloudflare counts. */
 export interface Use {
   /** Requests to the Worker. */
   requests: number;
   /** Requests to objects. */
   calls: number;
-  /** Round trips to D1, each of one statement or one batch. */
+  /** Round trips to D1, each with one statement or one batch. */
   queries: number;
   rowsRead: number;
   rowsWritten: number;
-  /** Rows that objects write, with moves of their alarms. */
+  /** Rows that objects write, including changes of their alarms. */
   objectRows: number;
   /** Class A operations of R2. */
   r2Writes: number;
@@ -44,7 +44,7 @@ const used = <T>(each: (of: keyof Use) => T) =>
 export const sumOf = (uses: readonly Use[]): Use => used((of) => uses.reduce((sum, use) => sum + use[of], 0));
 export const times = (use: Use, n: number): Use => used((of) => use[of] * n);
 
-/** Does some work, and counts what it uses, until nothing more happens. */
+/** Does some work, and counts the resources until nothing more happens. */
 export async function meter(work: () => Promise<unknown>): Promise<Use> {
   const use = { ...nothing };
   let inFlight = 0;
@@ -74,12 +74,12 @@ export async function meter(work: () => Promise<unknown>): Promise<Use> {
   return use;
 }
 
-/** Work that a request leaves behind is done when no storage call has been in flight for many turns of the loop. */
+/** Work that a request leaves running is done when no storage call has been in flight for many turns of the loop. */
 async function quiet(isQuiet: () => boolean): Promise<void> {
   for (let turns = 0; turns < 20; turns = isQuiet() ? turns + 1 : 0) await scheduler.wait(1);
 }
 
-/** The wake-ups of a queue reach these methods of objects, in their own time, and only on one machine. */
+/** A queue's wake-ups reach these methods of objects at times of their own, and only on one machine. */
 const ofMailbox = new Set(["put", "pull", "acknowledge", "wake"]);
 const freeOfR2 = new Set(["delete", "abort"]);
 const readsOfR2 = new Set(["get", "head"]);
@@ -102,7 +102,7 @@ function countRows(use: Use, result: unknown): void {
   }
 }
 
-/** Counts the rows of all objects, whose storages share their prototypes. */
+/** Counts the rows of all objects. Their storages share their prototypes. */
 async function countObjectRows(use: Use): Promise<{ end: () => void }> {
   const add = (rows: number) => (use.objectRows += rows);
   const undo = await runInDurableObject(switchboard(env), (_, { storage }) => [
@@ -120,7 +120,7 @@ async function countObjectRows(use: Use): Promise<{ end: () => void }> {
   };
 }
 
-/** Calls `seen` after each call of a method of all objects with this prototype. Returns a function that ends it. */
+/** Calls `seen` after each method call of all objects with this prototype. Returns a function that stops this. */
 function after(one: object, name: string, seen: (args: unknown[], result: unknown) => void): () => void {
   const holder: object = Object.getPrototypeOf(one);
   const original: Function = Reflect.get(holder, name);

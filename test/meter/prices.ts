@@ -7,7 +7,7 @@ export const plan = 5;
 
 const million = 1e6;
 
-/** The price of each amount beyond the one that the plan includes. */
+/** The price of each amount beyond the included one. */
 export const prices = {
   requests: { words: "requests to the Worker", included: 10 * million, usd: 0.3 / million },
   calls: { words: "requests to objects", included: 1 * million, usd: 0.15 / million },
@@ -23,13 +23,13 @@ export const prices = {
 
 export type Amount = keyof typeof prices;
 
-/** The memory of an object, in GB, that is billed while it is awake. */
+/** The memory of an object, in GB, that is billed while it is active. */
 export const objectGb = 0.128;
 
 /** Each message is written, read and deleted. */
 export const operationsOfMessage = 3;
 
-/** About how many queries a second one D1 database answers, if each takes a millisecond (d1/platform/limits). */
+/** About how many queries per second one D1 database can answer if each takes a millisecond (d1/platform/limits). */
 export const queriesPerSecond = 1000;
 
 /** The monthly price of an amount. */

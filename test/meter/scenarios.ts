@@ -53,7 +53,7 @@ export const names = {
   recount: "an image whose advisories have changed since the last day",
 } as const;
 
-/** How often an agent without work pulls: 15 s at most, and a quarter less on average (`pollDelayMs`). */
+/** How often an idle agent pulls: 15 s at most, and a quarter less on average (`pollDelayMs`). */
 const pullEveryMs = 11_250;
 const chunkEveryMs = { unread: 5_000, read: 1_000 };
 const minuteMs = 60_000;
@@ -78,7 +78,7 @@ interface World {
   tux: Client;
   agent: FakeAgent;
   page: ReturnType<typeof browserWith>;
-  /** One that has a finished build, and is in the gallery. */
+  /** An appliance with a finished build that is published. */
   applianceId: number;
 }
 
@@ -93,7 +93,7 @@ async function theWorld(): Promise<World> {
 
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-/** Does something again and again for some time. */
+/** Repeats some work for a time. */
 async function every(ms: number, forMs: number, work: () => Promise<unknown>): Promise<void> {
   for (let passed = 0; passed < forMs; passed += ms) {
     pass(ms);
@@ -101,12 +101,12 @@ async function every(ms: number, forMs: number, work: () => Promise<unknown>): P
   }
 }
 
-/** The average of several minutes, because some things happen more rarely. */
+/** The average over several minutes, because some things happen less often. */
 async function perMinute(minutes: number, work: (forMs: number) => Promise<void>): Promise<Use> {
   return times(await meter(() => work(minutes * minuteMs)), 1 / minutes);
 }
 
-/** The second time, because the first one also fills caches. */
+/** Measures the second run, because the first one also fills caches. */
 async function again(work: () => Promise<Response | undefined>): Promise<Use> {
   await (await work())?.arrayBuffer();
   return await meter(async () => await (await work())?.arrayBuffer());
@@ -128,7 +128,7 @@ async function ofAgent({ agent }: World) {
   await ponged;
   const idle = await perMinute(60, async (ms) => {
     await every(pullEveryMs, ms, () => pull(agent));
-    // Once an hour without having been woken.
+    // Once an hour, without a wake-up.
     await agent.claims();
     await claimTestdrive(null, agent.token);
   });
@@ -163,7 +163,7 @@ async function ofBuild({ tux, agent, page }: World) {
   return { start, wake, claim, minute, watched, progress, end, part: await ofPart({ tux, agent }) };
 }
 
-/** A part is the same however large it is. */
+/** The amount is the same for a part of any size. */
 async function ofPart({ tux, agent }: Pick<World, "tux" | "agent">): Promise<Use> {
   const attempt = await agent.claimsBuild(await startBuild(tux, await createAppliance(tux)));
   await attempt.opensUpload();
@@ -173,22 +173,21 @@ async function ofPart({ tux, agent }: Pick<World, "tux" | "agent">): Promise<Use
 }
 
 /**
- * The stream that the page of a build receives. The agent waits for it, so that nothing else is received at the same
- * time.
+ * The stream that the page of a build receives. The agent waits for it, so that nothing else arrives at the same time.
  */
 interface Follower {
   gotLines: () => Promise<void>;
   gotProgress: () => Promise<void>;
 }
 
-/** The calls of an agent while it builds: each percent, and a heartbeat when there is none; and its log. */
+/** The calls of an agent during a build: one for each percent, a heartbeat if there is none, and the log. */
 function workOf(attempt: Attempt, runAlarm: () => Promise<unknown>) {
   let [percent, offset] = [0, 0];
   const beatMs = Math.min(heartbeatEveryMs, minuteMs / percentsAMinute);
   return async (forMs: number, chunkMs: number, follower?: Follower): Promise<void> => {
     for (let passed = chunkMs; passed <= forMs; passed += chunkMs) {
       pass(chunkMs);
-      // The alarm comes when the lease would end, and finds that it was renewed.
+      // The alarm fires when the lease would end, and finds that it was renewed.
       if (passed % buildLeaseMs < chunkMs) await runAlarm();
       const line = `line at ${offset}\n`;
       await attempt.writesLog(offset, line);
@@ -202,7 +201,7 @@ function workOf(attempt: Attempt, runAlarm: () => Promise<unknown>) {
   };
 }
 
-/** Reads a stream until an event of this kind. */
+/** Reads a stream until it has an event of this kind. */
 async function seen(listener: Listener, kind: string): Promise<void> {
   for (let block = await listener.block(); ; block = await listener.block()) {
     if (block === undefined) throw new Error("the stream has ended");
@@ -210,7 +209,7 @@ async function seen(listener: Listener, kind: string): Promise<void> {
   }
 }
 
-/** The page of a running build: both of its streams. */
+/** The page of a running build, with both of its streams. */
 async function follow(page: World["page"], { buildId, applianceId }: { buildId: number; applianceId: number }) {
   const at = async (path: string) => listenerOf(bodyOf(await page.get(path, { accept: "text/event-stream" })));
   const [log, live] = [await at(`/builds/${buildId}/log?from=0`), await at(`/appliance/${applianceId}/live`)];
@@ -283,14 +282,14 @@ async function ofSweep(): Promise<Use> {
 
 const countedImages = 500;
 
-/** One of many images, after a feed was read. */
+/** One of many images, after the service has read a feed. */
 async function ofAdvisories(): Promise<Use> {
   const { changed, count } = await imagesWithAdvisories(countedImages);
   await changed();
   return times(await meter(count), 1 / countedImages);
 }
 
-/** Returns how many messages it took. */
+/** Returns the number of messages that it took. */
 async function sweepOnce(): Promise<number> {
   const messages = await messagesOfSweep();
   for (const message of messages) await takeChores([message]);

@@ -2,13 +2,13 @@ import { sumOf, times, type Use } from "./meter.ts";
 import { costOf, objectGb, operationsOfMessage, plan, prices, type Amount } from "./prices.ts";
 import { names, type Name } from "./scenarios.ts";
 
-/** A service as large as this, with builds of ten minutes whose image and files have 600 MB. */
+/** A service of this size, with builds of ten minutes whose image and files have 600 MB. */
 export interface Service {
   name: string;
   accounts: number;
   agents: number;
   buildsADay: number;
-  /** The share of builds whose page is open all the time. */
+  /** The share of builds whose page stays open all the time. */
   watched: number;
   /** Each takes ten minutes. */
   testdrivesADay: number;
@@ -16,7 +16,7 @@ export interface Service {
   callsADay: number;
   /** How long images are stored (`KEEP_IMAGES_DAYS`). */
   keepDays: number;
-  /** The most that it may cost, in US dollars a month. */
+  /** The maximum cost in US dollars a month. */
   bar: number;
 }
 
@@ -63,12 +63,12 @@ const days = 30;
 const buildMinutes = 10;
 const driveMinutes = 10;
 /**
- * How long an object is billed for one call, which is far longer than the calls take. In between it may hibernate, and
- * is not billed (durable-objects/concepts/durable-object-lifecycle).
+ * The time for which an object is billed per call, which is much longer than the calls take. Between calls, the object
+ * may hibernate, and is not billed (durable-objects/concepts/durable-object-lifecycle).
  */
 const secondsACall = 0.1;
 const imageGb = 0.6;
-/** 600 MB in parts of 16 MiB. The three smallest are in the end that was measured. */
+/** 600 MB in parts of 16 MiB. The measured end of a build already includes the three smallest parts. */
 const moreParts = 36 - 3;
 const quotaGb = 20;
 /** Packages and repositories. */
@@ -112,14 +112,14 @@ function useOf(service: Service, measured: Measured): Use {
     ...(["start", "claim", "end"] as const).map((name): [Use, number] => [measured[name], builds]),
     [measured.part, builds * moreParts],
     [measured.wake, builds],
-    // One agent is woken for a build, and gets it. Afterwards it looks for the next one, and the message of the queue has
-    // perhaps come to another agent.
+    // One agent is woken for a build, and gets it. Afterwards it looks for the next build. Another agent may have
+    // received the queue's message.
     [measured.nothing, builds * 2],
     [measured.minute, minutes * (1 - watched)],
     [measured.watched, minutes * watched],
     [measured.drive, days * testdrivesADay],
     [measured.driveMinute, days * testdrivesADay * driveMinutes],
-    // At most: each image that is stored, each day.
+    // An upper bound: each stored image, each day.
     [measured.recount, days * buildsADay * keepDays],
     [averageOf(measured, "page"), days * pagesADay],
     [averageOf(measured, "API"), days * callsADay],
@@ -127,7 +127,7 @@ function useOf(service: Service, measured: Measured): Use {
   return sumOf(done.map(([use, n]) => times(use, n)));
 }
 
-/** The average of all pages, or of all calls of the API. */
+/** The average over all pages, or over all calls of the API. */
 function averageOf(measured: Measured, kind: "page" | "API"): Use {
   const found = Object.entries(names).flatMap(([name, words]) => (words.startsWith(`${kind}:`) ? [name] : []));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the names

@@ -2,7 +2,7 @@ import type { Use } from "./meter.ts";
 import { names, type Name } from "./scenarios.ts";
 import type { Measured } from "./services.ts";
 
-/** The names of the counted amounts on the page, in the order of its columns. */
+/** The names of the counted amounts on the page, in column order. */
 export const columns = {
   requests: "Requests",
   queries: "D1 queries",
@@ -19,13 +19,13 @@ export const columns = {
 export const keysOf = <Key extends string>(of: Readonly<Record<Key, unknown>>) => Object.keys(of) as Key[];
 
 /**
- * Counts that vary on a busy machine. The status of an appliance is examined in one scenario or in the next, because a
- * page waits for it only for a limited time. And a scenario polls until something has happened.
+ * Counts that vary on a busy machine. A page waits only for a limited time until an appliance's status is examined, so
+ * the examination may happen in the next scenario. Scenarios also poll until something has happened.
  */
 const ofBusyMachine: Partial<Use> = { requests: 2, calls: 2, queries: 5, rowsRead: 25, rowsWritten: 2, r2Reads: 2 };
 const share = 0.1;
 
-/** Everything as measured, except that what is close to the page's number is that number. */
+/** Returns the measured values, except that a value close to the page's number becomes that number. */
 export function settled(measured: Measured, page: string): Measured {
   const written = numbersOf(page);
   const settle = (name: Name, { ...use }: Use) => {
@@ -39,10 +39,10 @@ export function settled(measured: Measured, page: string): Measured {
 }
 
 function closer(number: number, written: number | undefined, of: keyof Use): number {
-  // The page has at most four digits after the point, and everything else is computed from the page's numbers.
+  // The page has at most four decimals, and everything else is computed from the page's numbers.
   const rounded = Math.round(number * 10_000) / 10_000;
   if (written === undefined) return rounded;
-  // Messages are counted exactly: each chore that shares none costs 0.05 dollars a month.
+  // Messages are counted exactly: each chore with its own message costs 0.05 dollars a month.
   const allowed = of === "messages" ? 0 : Math.max(ofBusyMachine[of] ?? 0, share * written);
   return Math.abs(rounded - written) <= allowed ? written : rounded;
 }

@@ -1,6 +1,6 @@
 import { excludedMutations } from "../../scripts/mutate/mutants.ts";
 
-// npm run mutate:all: every mutant of the code whose tests run in Node, in their own process (decision 54).
+// `npm run mutate:all` tries every mutant of the code whose tests run in Node, in their own process (decision 54).
 export default {
   testRunner: "vitest",
   vitest: { configFile: "test/mutate/vitest.config.ts" },
@@ -10,7 +10,7 @@ export default {
   concurrency: 1,
   reporters: ["clear-text"],
   clearTextReporter: { allowColor: false, reportTests: false },
-  tsconfigFile: "none", // TypeScript 7 has no API with which Stryker could rewrite it; vitest needs none
+  tsconfigFile: "none", // TypeScript 7 has no API for Stryker's rewriting, and vitest needs none
   tempDirName: ".kiln/stryker",
   ignorePatterns: ["/.kiln", "/dist", "/bench", "/docs"],
   allowEmpty: true,

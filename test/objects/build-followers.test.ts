@@ -1,4 +1,4 @@
-/** How the object of a build sends a client what changes, and what the client gets if that fails. */
+/** How a build's object sends changes to a client, and what the client gets if that fails. */
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -13,7 +13,7 @@ import { moveClock } from "../support/webhooks.ts";
 
 let calls: string[];
 let isOld = false;
-/** An object of the release before has no `fetch`. */
+/** An object of the previous release has no `fetch`. */
 const counted = async (name: string, call: () => Promise<unknown>) => {
   if (name.startsWith("object ")) calls.push(name);
   if (isOld && name === "object fetch") away(name);
@@ -101,7 +101,7 @@ it("asks for news after its socket was lost", async () => {
     for (const socket of ctx.getWebSockets()) socket.close(1011);
   });
   await withFate(counted, async () => {
-    expect(await line).toEqual({ type: "silence" }); // it has asked whether it missed something
+    expect(await line).toEqual({ type: "silence" }); // it has asked whether it missed anything
     const more = next();
     await attempt.writesLog(6, "second\n");
     expect(await more).toMatchObject({ text: "second\n" });

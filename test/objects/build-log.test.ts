@@ -68,7 +68,7 @@ describe("the log of a build", () => {
 
     const waiting = object.readLog({ ...question, waitMs: 60_000, seen }).finally(() => (isAwake = true));
     await attempt.writesLog(0, "a line\n");
-    // The object answers this after the chunk, and so after waking everyone who waits for it.
+    // The object answers this after the chunk, when it has woken everyone who waits for the chunk.
     await object.readLog({ from: 0, maxBytes: 10 });
     expect(isAwake).toBe(false);
     await attempt.beats({ percent: 40 });

@@ -24,14 +24,14 @@ const seenBy = async (tux: Client, buildId: number) =>
 const alarmOf = async (buildId: number) =>
   runInDurableObject(await objectOfBuild(buildId), (_build, { storage }) => storage.getAlarm());
 
-/** Takes all wake-ups out of the mailbox; returns how many of them are for this build. */
+/** Takes all wake-ups out of the mailbox. Returns how many are for this build. */
 async function wakeUpsFor(buildId: number): Promise<number> {
   const { messages } = await mailbox(env).pull({ batchSize: 100, visibilityTimeoutMs: 60_000 });
   await mailbox(env).acknowledge({ acks: messages.map(({ lease_id: leaseId }) => leaseId), retries: [] });
   return messages.filter(({ body }) => JSON.parse(atob(body)).buildId === buildId).length;
 }
 
-/** Sets the clock that objects read; tests run alarms themselves. */
+/** Sets the clock that objects read. Tests run alarms themselves. */
 function passTime(ms: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
 }

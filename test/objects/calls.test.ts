@@ -12,8 +12,9 @@ const classes = { Build, Events, ImageLog, Mailbox, Switchboard, Testdrive, User
 type Calls<Class extends abstract new (...given: never[]) => object> = readonly (keyof InstanceType<Class>)[];
 
 /**
- * The calls that Workers make to objects. For some minutes after a deploy, either side may be of the release before. So a call is
- * removed one release after its last caller, and a new one has a caller that continues if the object does not have it.
+ * The calls that Workers make to objects. For some minutes after a deploy, either side may run the previous release. So
+ * a call is removed one release after its last caller. A new call has a caller that continues if the object does not
+ * have it.
  */
 const calls: { readonly [Name in keyof typeof classes]: Calls<(typeof classes)[Name]> } = {
   Build: [

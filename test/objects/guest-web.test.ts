@@ -67,7 +67,7 @@ describe("visitors of a guest's web server", () => {
   });
 
   it("are served 32 at a time", async () => {
-    // On a slow machine, the first visit would reach its time limit before the last one has begun.
+    // On a slow machine, the first visit would reach its time limit before the last one has started.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const drive = await webDrive(await signedIn());
 

@@ -24,7 +24,7 @@ it("wakes one of 1000 agents for each of 20 builds, also after the object was ev
   expect([agents[0], agents.at(-1)].map((one) => one?.headers.get(redialHeader))).toEqual(["0", "20"]);
   await evictDurableObject(pool);
   for (let builds = 0; builds < 20; builds += 1) expect(await pool.wake(work)).toBe(true);
-  // Its own report comes after the notices that were sent before it.
+  // The agent's own report arrives after all notices that were sent before it.
   await agents[0]?.reports({});
   expect(sum(counts(agents))).toBe(20);
   expect(Math.max(...counts(agents))).toBe(1);

@@ -23,7 +23,7 @@ interface StoredSession {
   attempt: object;
 }
 
-/** Changes the object's stored session directly. */
+/** Changes the stored session of the object directly. */
 const restore = (drive: { uid: string }, change: (session: StoredSession) => StoredSession) =>
   runInDurableObject(objectOf(drive), (_, { storage }) => {
     const session = storage.kv.get<StoredSession>("session");

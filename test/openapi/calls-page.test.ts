@@ -6,7 +6,7 @@ import { imageTypes } from "#lib/contract/index";
 import { type Parameter, parametersOf } from "#openapi/parameters";
 import { client } from "./support/client.ts";
 
-/** docs/api/calls.md, which is made from the calls themselves. */
+/** docs/api/calls.md, which is generated from the calls themselves. */
 const page = (): string =>
   [
     "# All calls",

@@ -12,7 +12,7 @@ const schema = {
 } as const;
 const mutable = structuredClone(schema) as unknown as Parameters<typeof complaints>[1];
 
-// Checks the check that the tests of all calls use.
+// Tests the check that the tests of all calls use.
 it.each([
   [{ id: 1, state: "ok", names: ["a"] }, []],
   [{ id: 1 }, []],

@@ -121,7 +121,7 @@ describe("thumbnail", () => {
   });
 
   it("has no seams between its strips", async () => {
-    const side = 500; // seven strips and a rest
+    const side = 500; // seven strips and a remainder
     const pixels = new Uint8Array(side * side * 4);
     for (let at = 0; at < side * side; at++) pixels.set([0, Math.round(Math.floor(at / side) / 2), 0, 255], at * 4);
     const small = await thumbnail({ width: side, height: side, pixels }, 100);

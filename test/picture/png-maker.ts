@@ -11,7 +11,7 @@ export interface PngOptions {
   row?: readonly number[];
   /** Chunks between the header and the pixels. */
   before?: Uint8Array[];
-  /** The size that the header claims instead of the real one. */
+  /** The size that the header claims in place of the real one. */
   said?: { width: number; height: number };
 }
 

@@ -1,4 +1,6 @@
-/** Each pair of a generated image and a generated advisory, compared with a rule that knows no versions. */
+/**
+ * Each pair of a generated image and a generated advisory, compared with a simple rule that does not compare versions.
+ */
 import { env } from "cloudflare:workers";
 import { expect, inject, it } from "vitest";
 import { imagesWithAdvisory } from "#domain/advisories/images-with";
@@ -22,7 +24,7 @@ declare module "vitest" {
 const db = openDatabase(env.DB);
 const { images: imageCount, advisories: advisoryCount } = inject("advisoryPairs");
 
-/** In the order that `dpkg --compare-versions` gives them. */
+/** In the order of `dpkg --compare-versions`. */
 const versions = [
   "1.0~rc1-1",
   "1.0-1",
@@ -51,7 +53,7 @@ function below(seed: number): (limit: number) => number {
 }
 const random = below(inject("propertySeed"));
 
-/** The place of the installed version of each source in the list above. */
+/** The index of each source's installed version in the list above. */
 type Image = Map<string, number>;
 
 const newImage = (): Image =>
@@ -63,7 +65,7 @@ const newImage = (): Image =>
 
 interface Generated {
   id: string;
-  /** For each source, the place of the version that fixes it, or why there is none. */
+  /** For each source, the index of the version that fixes it, or why no version does. */
   about: Map<string, number | Exclude<AffectedState, "fixed">>;
 }
 
@@ -179,7 +181,7 @@ it(`agrees in each of ${imageCount} × ${advisoryCount} pairs`, { timeout: 3_600
   const ids = await store(tux.accountId, first, images);
   const earlier = Array.from({ length: advisoryCount }, (_, nth) => newAdvisory(nth));
   await readAndCompare(tux.accountId, ids, images, earlier);
-  // On another day, a few have changed, and the last ones are gone.
+  // Changes a few of them on another day, and removes the last ones.
   const kept = earlier.slice(0, -Math.ceil(advisoryCount / 50));
   const advisories = kept.map((one, nth) => (random(20) === 0 ? newAdvisory(nth) : one));
   await readAndCompare(tux.accountId, ids, images, advisories);

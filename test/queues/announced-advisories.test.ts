@@ -52,7 +52,7 @@ beforeEach(async () => {
   await run("listInstalledPackages");
 });
 
-/** Looks at this appliance only, if it is due at that time. Others are due at other times. */
+/** Checks only this appliance if it is due at that time. Others are due at other times. */
 async function look(ms = 0): Promise<void> {
   const later = Date.now() + 1000 * dayMs;
   await env.DB.prepare("UPDATE watches SET look_at = ? WHERE appliance_id <> ?").bind(later, applianceId).run();

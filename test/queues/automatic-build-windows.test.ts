@@ -1,4 +1,4 @@
-/** An appliance with a window is built again only in it. */
+/** An appliance with a window is rebuilt only within the window. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { DebianAppliance, hourMs, securityUpdate } from "../support/debian-appliance.ts";
 
@@ -9,10 +9,10 @@ beforeEach(async () => {
   debian = await DebianAppliance.create();
 });
 
-/** An hour that begins this many hours after the present one. */
+/** An hour that begins this many hours from now. */
 const windowIn = (hours: number) => `${hourOf(hourIn(hours))}-${hourOf(hourIn(hours + 1))}`;
 const hourOf = (at: number) => new Date(at).toISOString().slice(11, 16);
-/** The start of the hour that is this many hours after the present one. */
+/** The start of the hour that is this many hours from now. */
 const hourIn = (hours: number) => presentHour + hours * hourMs;
 const outdated = async (window: string) => {
   await debian.configure({ settings: { automatic_builds: "security", automatic_builds_at: window } });

@@ -1,4 +1,4 @@
-/** Appliances that follow updates are built again when their images are outdated. */
+/** Appliances that follow updates are rebuilt when their images are outdated. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { acceptReport } from "#domain/checks/report";
@@ -212,7 +212,7 @@ it("starts and publishes once if any storage call fails", async () => {
   expect(await debian.watch()).toMatchObject({ automaticState: "done" });
 });
 
-/** Looks again and again; each time another one of the storage calls fails. */
+/** Checks repeatedly. Each time, a different storage call fails. */
 async function lookWithEachFailure(): Promise<void> {
   for (let nth = 0, calls = 1; nth < calls; nth += 1) {
     calls = 0;

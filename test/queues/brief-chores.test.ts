@@ -1,4 +1,4 @@
-/** The chores that share a message, and so an invocation. */
+/** The chores that share one message, and so one invocation. */
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { ChoreMessage, chores } from "#queues/chores";
@@ -17,7 +17,7 @@ import { messagesOfSweep, takeChores } from "../support/sweep.ts";
 const hourMs = 60 * 60_000;
 const prefixes = [buildsPrefix, inputsPrefix, packagesPrefix, solvPrefix, tailsPrefix, uploadsPrefix, contentsPrefix];
 
-/** Keys that no row names, of each kind. */
+/** Keys of each kind that are in no row. */
 const addKeys = (count: number) =>
   Promise.all(
     prefixes.flatMap((prefix) =>

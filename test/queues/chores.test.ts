@@ -18,13 +18,13 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** Without the time at the beginning and the reason at the end. */
+/** Omits the time at the beginning and the reason at the end. */
 const complaints = () =>
   vi.mocked(console.error).mock.calls.map(([line]) => /^\S+ (.*?)(: |$)/s.exec(String(line))?.[1]);
 
 const numbers = `WITH RECURSIVE many(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < ${many})`;
 
-/** Rows of builds whose objects have shown no sign of life for an hour. */
+/** Rows of builds whose objects have been silent for an hour. */
 const addBuilds = (columns: Record<string, string> = {}) => {
   const row = {
     uid: "'build ' || n",
@@ -50,7 +50,7 @@ const addTestdrives = () =>
      SELECT 'drive ' || n, 0, 0, 'running', 'drive ' || n, 0, n FROM many`,
   ).run();
 
-/** Objects that only note that they were woken; those of the names fail. */
+/** Objects that only record that they were woken. Those with these names fail. */
 function fakeObjects(failing: readonly string[] = []) {
   const woken: string[] = [];
   const getByName = (uid: string) => ({
@@ -83,7 +83,7 @@ it("keeps each invocation within its subrequests, and reaches every silent row i
   expect(builds.woken.toSorted()).toEqual(uids("build"));
   expect(testdrives.woken.toSorted()).toEqual(uids("drive"));
   expect(used.filter(([, calls]) => calls > maxSubrequests)).toEqual([]);
-  expect(Math.max(...used.map(([, calls]) => calls))).toBeGreaterThan(500); // they are counted
+  expect(Math.max(...used.map(([, calls]) => calls))).toBeGreaterThan(500); // the calls are counted
   expect(complaints()).toHaveLength(1);
 });
 

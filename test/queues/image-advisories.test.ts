@@ -159,7 +159,7 @@ it("takes turns by account, and reads only the images of a turn", async () => {
   expect(results).toEqual([{ advisories: '{"fixed":1,"open":0,"undetermined":0,"unimportant":0,"exploited":0}' }]);
 });
 
-/** How often a count has written the row of an image. */
+/** How often the count has written the image's row. */
 async function written(id: number): Promise<number> {
   await env.DB.batch([
     env.DB.prepare("CREATE TABLE written (id)"),
@@ -182,7 +182,7 @@ it("writes only counts that differ", async () => {
   expect(await written(id)).toBe(1);
   expect(await written(id)).toBe(0);
 
-  // First another package has changed, then one of the image's; neither changes its counts.
+  // First another package changes, then one of the image's. Neither changes the image's counts.
   await give({ apache2: { "CVE-2026-1": resolved("2.4.66-1") }, bash, zsh });
   expect(await written(id)).toBe(0);
   await give({ apache2: { "CVE-2026-1": resolved("2.4.67-1") }, bash, zsh });

@@ -12,7 +12,7 @@ import { patienceMs } from "../support/patience.ts";
 
 const db = openDatabase(env.DB);
 
-/** The messages sent to each queue; they are not consumed. */
+/** The messages sent to each queue. They are not consumed. */
 let sent: { quick: number[]; patient: number[] };
 const queueOf = (line: number[]) => ({
   send: async ({ repositoryId }: { repositoryId: number }) => void line.push(repositoryId),

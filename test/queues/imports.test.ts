@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** Consumes a message, in an environment that may be partly broken. */
+/** Consumes a message in an environment that may be partly broken. */
 async function take(body: unknown, { queue = "kiln-imports", ...broken }: Partial<Env> & { queue?: string } = {}) {
   const batch = createMessageBatch(queue, [{ id: "a", timestamp: new Date(), attempts: 1, body }]);
   await worker.queue(batch, { ...env, ...broken });
@@ -30,7 +30,7 @@ async function take(body: unknown, { queue = "kiln-imports", ...broken }: Partia
   return { isRetried: retryMessages.length > 0, repository: await findRepository(db, repositoryId) };
 }
 
-/** R2 reads and cannot write. */
+/** An R2 that can be read, but not written. */
 const brokenBlobs = new Proxy(env.BLOBS, {
   get: (blobs, name) => {
     if (name === "put") return () => Promise.reject(new Error("R2 is away"));

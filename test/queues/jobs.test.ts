@@ -14,7 +14,7 @@ const bodies = async () => {
 
 it("stores each wake-up in the mailbox once and skips invalid messages", async () => {
   const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
-  // Files share the queue, and no other one has a build with this id.
+  // All test files share the queue, and no other file has a build with this id.
   const buildId = Number.MAX_SAFE_INTEGER;
   const job = { kind: "build", buildId };
   const batch = createMessageBatch("kiln-jobs", [message("a", job), message("a", job), message("b", { kind: "cake" })]);

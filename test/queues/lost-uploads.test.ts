@@ -10,7 +10,7 @@ const db = openDatabase(env.DB);
 const dayMs = 24 * 60 * 60_000;
 const minuteMs = 60_000;
 const key = "contents/of-a-test";
-/** More than the writer buffers, so it begins a multipart upload. */
+/** More than the writer buffers, so that it begins a multipart upload. */
 const large = new Uint8Array(9 * 2 ** 20);
 
 const notes = async () => (await env.BLOBS.list({ prefix: begunUploadsPrefix })).objects.map(({ key }) => key);

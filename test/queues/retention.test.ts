@@ -152,7 +152,7 @@ describe("image retention", () => {
   });
 
   it("deletes in later runs what a crash left behind", async () => {
-    await sweepAfter(31); // a run ends at the first crash, so delete other tests' builds first
+    await sweepAfter(31); // a run ends at its first crash, so this first deletes the builds of other tests
     const { buildId, uid } = await build();
     const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
     const stuck = vi.spyOn(env.BLOBS, "delete").mockRejectedValue(new Error("R2 is away"));

@@ -58,7 +58,7 @@ it("frees the slot of a build whose end D1 missed", async () => {
 
 it("deletes old blobs without a row, and keeps those of live builds", async () => {
   const { buildId, uid } = await createBuild(tux);
-  await sweepIn(0); // stores what it finds out about the image
+  await sweepIn(0); // stores its findings about the image
   const living = await keysOf(uid);
   await env.BLOBS.put(`${buildPrefix("999999")}image-1`, "stray");
   await env.BLOBS.put(`${buildPrefix(uid)}image-77`, "of an attempt that lost");
@@ -108,7 +108,7 @@ it("deletes a build an hour after a forced build replaced it", async () => {
 });
 
 it("continues through a long list, and restarts at its end", async () => {
-  // All of them are really written.
+  // All of them are written for real.
   await Promise.all(
     Array.from({ length: 501 }, (_, nth) => env.BLOBS.put(`inputs/${String(nth).padStart(64, "0")}.json`, "{}")),
   );

@@ -1,4 +1,4 @@
-/** How the sweep takes turns among the appliances whose updates it watches. */
+/** How the sweep takes turns between the appliances whose updates it watches. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findWatch, takeDueWatches } from "#storage/watches";
@@ -61,7 +61,7 @@ const countOf = async (where: string, ...values: number[]) =>
     .bind(...values)
     .first<number>("count");
 
-/** Runs the chore, and each further run that it requests. Returns the times that they use as now. */
+/** Runs the chore, and each further run that it requests. Returns the current times that these runs use. */
 async function runsFrom(at: number): Promise<number[]> {
   const times: number[] = [];
   for (let waiting: unknown[] = [{ chore: "watchImages", at }]; waiting.length > 0;) {
@@ -75,7 +75,7 @@ async function runsFrom(at: number): Promise<number[]> {
   return times;
 }
 
-/** Lets Kiln build the appliance again, in this window. */
+/** Lets Kiln rebuild the appliance within this window. */
 async function buildsIn(automatic_builds_at: string): Promise<void> {
   const settings = { automatic_builds: "security", automatic_builds_at };
   expect((await putConfiguration(tux, applianceId, { settings })).status).toBe(200);
@@ -94,7 +94,7 @@ describe("with 500 followers of one short window", () => {
 
     const times = await runsFrom(opens);
 
-    // A watch whose look has failed is due in an hour.
+    // A watch whose check has failed is due again in an hour.
     expect(await countOf("look_at = ?", opens + 24 * hourMs)).toBe(500);
     expect(times.length).toBeGreaterThan(500 / 40);
     expect(times.at(-1)).toBeLessThan(opens + 5 * minuteMs);

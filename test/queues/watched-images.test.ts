@@ -39,7 +39,7 @@ async function built(params: Record<string, string> = {}): Promise<number> {
   return id;
 }
 
-/** Looks at this appliance only, as if this much time had passed. Others are due at other times. */
+/** Checks only this appliance, as if this much time had passed. Others are due at other times. */
 async function look(ms = 0): Promise<void> {
   const at = Date.now() + ms;
   await env.DB.batch([

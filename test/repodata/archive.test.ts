@@ -22,7 +22,7 @@ async function unpacked(archive: Uint8Array, limits: Partial<ArchiveLimits> = {}
   return found;
 }
 
-/** A copy with one byte of the first header changed and its checksum recomputed. */
+/** A copy in which one byte of the first header is changed and the checksum is recomputed. */
 function withHeaderByte(archive: Uint8Array, at: number, value: number): Uint8Array {
   const changed = archive.slice();
   changed[at] = value;

@@ -13,7 +13,7 @@ async function read(file: Uint8Array, chunkBytes = 7) {
   return readDebPackage(await found, noOthers);
 }
 
-/** A package with these members instead of one of its three. */
+/** A package with these members in place of one of its three. */
 async function withMember(nth: 0 | 1 | 2, ...others: Member[]) {
   const members: Member[] = await membersOf(controlOf("a 1"));
   members.splice(nth, 1, ...others);

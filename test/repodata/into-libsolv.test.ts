@@ -1,4 +1,4 @@
-/** Slices are made for libsolv: it must read them, and refuse what slicing passes on unchecked. */
+/** Slices are made for libsolv. It must read them, and reject whatever slicing passes on unchecked. */
 import { describe, expect, it } from "vitest";
 import { type SlicedDocument, slices } from "#lib/repodata/slices";
 import { searchRow } from "#lib/repodata/search-rows";

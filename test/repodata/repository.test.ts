@@ -21,7 +21,7 @@ const serving =
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 const primaryXml = `<?xml version="1.0"?><metadata>${"<package><name>a</name></package>".repeat(100)}</metadata>`;
 
-/** A repository with one list of packages; `changes` is what is wrong with it. */
+/** A repository with one list of packages. `changes` makes it invalid. */
 function repository(
   { body = new Uint8Array(gzipSync(primaryXml)), path = "repodata/primary.xml.gz", ...announced } = {} as {
     body?: Uint8Array;

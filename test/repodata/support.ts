@@ -47,7 +47,7 @@ export async function counted(stream: AsyncIterable<Uint8Array>): Promise<number
   return bytes;
 }
 
-/** These tests cannot open xz and bzip2: reaching this fails the test. */
+/** These tests cannot decompress xz and bzip2. A call of this fails the test. */
 export const noOthers = (kind: string): never => {
   throw new Error(`no decoder for ${kind} in this test`);
 };

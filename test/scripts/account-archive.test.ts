@@ -6,7 +6,7 @@ import { adminClient } from "../../scripts/admin/client.ts";
 import { importAccount } from "../../scripts/account-archive/import.ts";
 import { emptyFolder } from "./folder.ts";
 
-/** Archives that do not come from `account export`. Each is refused before the service is asked for anything. */
+/** Archives that were not made by `account export`. Each is refused before the service gets a request. */
 
 const unused = adminClient("http://127.0.0.1:1", "");
 const digest = "a".repeat(64);

@@ -1,4 +1,4 @@
-/** A stand-in for a service's admin routes, and what `npm run admin` prints. */
+/** A stand-in for a service's admin routes, and the output of `npm run admin`. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { afterEach, beforeEach, vi } from "vitest";
@@ -10,7 +10,7 @@ let isOn: boolean;
 export let asked: string[];
 export let printed: string;
 export let warned: string;
-/** Answers of the service that come before all others, one after the other. */
+/** Answers of the service that come before all others, in this order. */
 export let pages: unknown[];
 
 /** Answers like the admin routes (test/api/read-only.test.ts and test/web/agreement.test.ts test the real ones). */

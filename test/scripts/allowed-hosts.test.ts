@@ -13,7 +13,7 @@ describe("resolveHosts", () => {
   });
 
   it("refuses a name without an address", async () => {
-    // RFC 6761: this name never has one.
+    // RFC 6761: this name never has an address.
     await expect(resolveHosts([parseHost("mirror.invalid")], isOwnPort)).rejects.toThrow(/mirror\.invalid.*no address/);
   });
 

@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(join(folder, "apt.conf"), { force: true });
 });
 
-/** Asks this machine's own apt, with these lines in its configuration. */
+/** Queries this machine's own apt, with these lines in its configuration. */
 function proxyWith(...lines: string[]) {
   const file = join(folder, "apt.conf");
   writeFileSync(file, lines.map((line) => `${line};\n`).join(""));

@@ -23,7 +23,7 @@ const date = new Date(Date.now() - 3_600_000);
 const key = "releases@kiln.test";
 
 beforeAll(async () => {
-  chmodSync(folder, 0o755); // apt reads as a user without rights
+  chmodSync(folder, 0o755); // apt reads as a user without privileges
   process.env["GNUPGHOME"] = join(folder, "gnupg");
   mkdirSync(join(folder, "gnupg"), { mode: 0o700 });
   const wanted = ["--batch", "--quiet", "--passphrase", "", "--quick-generate-key", key, "ed25519", "sign", "never"];
@@ -48,7 +48,7 @@ function packageOf(version: string): string {
   return file;
 }
 
-/** Runs a program of apt on a host that knows only this repository. */
+/** Runs one of apt's programs on a host that knows only this repository. */
 function apt(program: string, args: readonly string[], options: { keyring?: string } = {}) {
   const host = mkdtempSync(join(folder, "host-"));
   chmodSync(host, 0o755);

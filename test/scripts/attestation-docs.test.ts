@@ -14,7 +14,7 @@ import { facts, input, installed } from "../attest/bills.ts";
 import { verifyingCommands } from "./attestation-commands.ts";
 import { emptyFolder } from "./folder.ts";
 
-// The exact commands of docs/api/attestations.md, run on files that our own code has signed.
+// The exact commands of docs/api/attestations.md, run on files that Kiln's code has signed.
 
 const image = "an image";
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -1,4 +1,4 @@
-/** A backup of many objects, while a process with workerd's name and files writes. */
+/** A backup of many objects during writes by a process with workerd's name and files. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
@@ -14,7 +14,10 @@ const d1 = `d1/miniflare-D1DatabaseObject/${"a".repeat(64)}.sqlite`;
 const bucket = `r2/miniflare-R2BucketObject/${"b".repeat(64)}.sqlite`;
 const objectFile = (name: string | number) => `do/kiln-Build/${name}.sqlite`;
 
-/** Writes each number to an object's file, and then to a row. So at every moment all files are as the rows say, or one is ahead. */
+/**
+ * Writes each number to an object's file, and then to a row. So at every moment, the files match the rows, or one file
+ * is ahead.
+ */
 const writer = `
   import { writeFileSync } from "node:fs";
   import { DatabaseSync } from "node:sqlite";
@@ -49,7 +52,7 @@ async function serviceWithObjects(): Promise<string> {
   for (let nth = 0; nth < objects; nth++) {
     const file = join(worker, objectFile(nth));
     writeFileSync(file, `object ${nth}`);
-    utimesSync(file, 0, 0); // a file that was written just now might be changing
+    utimesSync(file, 0, 0); // a file that was just written might still change
   }
   for (let nth = 0; nth < live; nth++) writeFileSync(join(worker, objectFile(`live-${nth}`)), "0".repeat(12));
   const child = spawn(process.execPath, ["--input-type=module", "--eval", writer], {

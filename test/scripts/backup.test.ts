@@ -18,7 +18,7 @@ import tiny from "../../templates/tiny.json" with { type: "json" };
 import { rpmOf } from "../support/packages.ts";
 import { emptyFolder } from "./folder.ts";
 
-/** The rehearsal with more: KILN_REHEARSED_APPLIANCES=1000. */
+/** KILN_REHEARSED_APPLIANCES=1000 runs a larger rehearsal. */
 const appliances = Number(process.env["KILN_REHEARSED_APPLIANCES"] ?? 12);
 const Made = z.object({ definition: z.looseObject({ id: z.coerce.number(), files: z.array(z.unknown()) }) });
 const Stored = z.object({ content: z.object({ sha256: z.string(), upload: z.string() }) });
@@ -33,7 +33,7 @@ let basic: string;
 let service: Awaited<ReturnType<typeof startEmbedded>>;
 let lock: Awaited<ReturnType<typeof lockState>>;
 
-/** Without the agent, and without sweeps: they change rows all the time. */
+/** No agent and no sweeps, because they change rows all the time. */
 async function start(stateDirectory: string): Promise<void> {
   const secrets = readOrMakeSecrets(stateDirectory);
   const limits = { MAX_APPLIANCES_PER_ACCOUNT: "10000", ACCOUNT_RATES: "software=0 uploads=0" };
@@ -74,7 +74,7 @@ async function ask(path: string, body?: Uint8Array<ArrayBuffer> | string, author
   return await fetch(`${url}/api/v2/user${path}`, { headers, ...(body && { method: "POST", body }) });
 }
 
-/** Makes an appliance with its own file; returns its id. */
+/** Makes an appliance with its own file. Returns its id. */
 async function makeAppliance(name: string): Promise<number> {
   const { content } = Stored.parse(await (await ask("/contents", Buffer.from(`I am ${name}.`))).json());
   const files = [{ path: "/etc/motd", ...content }];
@@ -101,7 +101,7 @@ async function wholeAccount(authorization = basic): Promise<Record<string, unkno
   return found;
 }
 
-/** Digests of every table, of what a state directory stores. */
+/** Digests of every table and every other part of a state directory. */
 function tablesOf(stateDirectory: string): Record<string, string> {
   const worker = join(stateDirectory, "worker");
   using database = new DatabaseSync(join(worker, d1Of(worker)), { readOnly: true });
@@ -234,13 +234,13 @@ describe("account export and import", () => {
 const withoutIds = (account: Record<string, unknown>) =>
   Object.values(account).map((one) => JSON.stringify(one).replace(/"id":\d+,/g, ""));
 
-/** The content of an account's archive, without the ids of the service. */
+/** The content of an account's archive, without the service's ids. */
 const archived = (file: string): Record<string, unknown> =>
   JSON.parse(
     execFileSync("tar", ["-xOf", file, "account.json"], { encoding: "utf8" }).replace(/"id": \d+,/g, ""),
   ) as Record<string, unknown>;
 
-/** Contents that rows name, and that the bucket does not have. */
+/** Contents that are in rows, but not in the bucket. */
 function lostContents(stateDirectory: string): unknown[] {
   const worker = join(stateDirectory, "worker");
   const bucket = readdirSync(join(worker, "r2/miniflare-R2BucketObject")).find((name) =>

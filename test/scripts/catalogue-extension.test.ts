@@ -1,4 +1,4 @@
-/** Catalogue files that extend another one. */
+/** Catalogue files that extend another file. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

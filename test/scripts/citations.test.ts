@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { anchorsOf, commentsOf, headingsOf, linksOf, pages, sources, textOf } from "./written.ts";
 
-/** The number of a decision, as its file begins with it. */
+/** The number of a decision at the beginning of its file. */
 const numberOf = (path: string): number | undefined => {
   const digits = /docs\/decisions\/(\d{4})-/.exec(path)?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -76,7 +76,7 @@ describe("the comments", () => {
   });
 });
 
-/** The numbers in "decision 22" and "decisions 28 and 29" for which there is no decision. */
+/** The numbers in "decision 22" and "decisions 28 and 29" that belong to no decision. */
 function lostDecisionsIn(path: string, text: string): string[] {
   return [...text.matchAll(/\bdecisions?\s+(\d+)(?:\s+and\s+(\d+))?/gi)]
     .flatMap(([, ...numbers]) => numbers.filter((number) => number !== undefined))
@@ -84,14 +84,14 @@ function lostDecisionsIn(path: string, text: string): string[] {
     .map((number) => `${path}: decision ${number}`);
 }
 
-/** The page that a file cites: by its path from the root or from the file, or by a name that only one page of docs has. */
+/** The page that a file cites: by path from the root or from the file, or by a name that only one page of docs has. */
 function pageOf(cited: string, path: string): string | undefined {
   const known = [cited, ...foldersOf(path).map((folder) => join(folder, cited))].find((page) => pages.includes(page));
   const named = pages.filter((page) => page.startsWith("docs/") && basename(page) === cited);
   return known ?? (named.length === 1 ? named[0] : undefined);
 }
 
-/** The folder of a file and those around it. */
+/** The folder of a file, and the folders around it. */
 const foldersOf = (path: string): string[] => {
   const folder = dirname(path);
   return folder === "." ? [] : [folder, ...foldersOf(folder)];

@@ -7,7 +7,7 @@ import { tapControlTar } from "#lib/repodata/deb-archive";
 import { readDebPackage } from "#lib/repodata/deb-package";
 import { controlOf } from "../support/deb-package.ts";
 
-// Debian's own program makes the packages that ours reads.
+// Debian's own program makes the packages that Kiln's code reads.
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-deb-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -18,7 +18,7 @@ const collected = async (stream: ReadableStream<Uint8Array>) => {
   return Buffer.concat(chunks);
 };
 
-/** Takes the place of the solver's decoder. */
+/** Replaces the solver's decoder. */
 const xz = (_kind: string, compressed: ReadableStream<Uint8Array>) =>
   new ReadableStream<Uint8Array>({
     async start(controller) {

@@ -3,24 +3,24 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, sy
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-// Unpacked, not installed: otherwise a packet filter or a database server would start on this machine.
+// The packages are unpacked, not installed. Otherwise a packet filter or a database server would start on this machine.
 
-/** The package cache of the sample distribution: packages in it are not downloaded again. */
+/** The package cache of the sample distribution. Packages in it are not downloaded again. */
 const cache = join(process.env["TINY_CACHE"] ?? join(homedir(), ".cache/kiln"), "debian");
 
-/** Unpacks packages, in the version that apt would install, into `folder`, with `usr` and `etc` in it. */
+/** Unpacks packages into `folder`, which has `usr` and `etc`. The version is the one that apt would install. */
 export function unpackPackages(names: readonly string[], folder: string): void {
   for (const name of ["bin", "lib", "sbin"]) {
     mkdirSync(join(folder, "usr", name), { recursive: true });
     symlinkSync(join("usr", name), join(folder, name));
   }
-  // dpkg-deb alone would replace these links by folders.
+  // dpkg-deb alone would replace these links with folders.
   const unpack = 'dpkg-deb --fsys-tarfile "$1" | tar --extract --keep-directory-symlink --directory="$2"';
   for (const file of packageFiles(names))
     execFileSync("bash", ["-e", "-o", "pipefail", "-c", unpack, "", file, folder]);
 }
 
-/** For packages with the version in their name: the one that `name` depends on. */
+/** For packages with the version in their names: the package that `name` depends on. */
 export function currentPackage(name: string): string {
   const depends = execFileSync("apt-cache", ["depends", "--important", name], { encoding: "utf8" });
   return /Depends: (\S+)$/m.exec(depends)?.[1] ?? name;
@@ -53,7 +53,7 @@ function cached(name: string, version: string): string | undefined {
   return ["amd64", "all"].map((architecture) => `${begin}_${architecture}.deb`).find((file) => existsSync(file));
 }
 
-/** Downloads into a separate folder first, so that the next test does not use a partial download. */
+/** First downloads into a separate folder, so that the next test does not use a partial download. */
 function download(packages: string[]): void {
   const partial = mkdtempSync(join(cache, "partial."));
   try {

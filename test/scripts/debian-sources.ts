@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { debianMirrors } from "../../scripts/launch/debian-mirrors.ts";
 
-/** An upstream archive of Debian's: its path below `pool`, and its checksum. */
+/** An upstream archive of Debian: its path below `pool`, and its checksum. */
 export interface SourceArchive {
   path: string;
   sha256: string;
@@ -13,7 +13,7 @@ export interface SourceArchive {
 
 const cache = join(homedir(), ".cache/kiln/debian-sources");
 
-/** Unpacks an archive from the mirror of this machine's apt into a folder. It is downloaded once. */
+/** Unpacks an archive from the mirror of this machine's apt into a folder. Downloads it only once. */
 export async function unpackSource(archive: SourceArchive, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   execFileSync("tar", [

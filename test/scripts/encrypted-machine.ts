@@ -1,6 +1,7 @@
 /**
- * The program that encrypts and opens a machine's root, on loop devices. What it starts is fake: cryptsetup keeps its key in a
- * header that blkid recognises, and "encrypts" by a mark; a power cut is the end of the program at that moment.
+ * The program that encrypts and opens a machine's root, on loop devices. The programs that it starts are fake:
+ * cryptsetup keeps its key in a header that blkid recognises, and "encrypts" with a mark. A power cut ends the program
+ * at that moment.
  */
 import { settingsWith } from "../support/settings.ts";
 import { imagesIn } from "./image-root.ts";
@@ -107,7 +108,9 @@ boot() { # boot ANSWERS [CUT]
 /** The key that the image expects of its key server. */
 export const tangThumbprint = "9gmuYlPdiWuNuwA0CmoKMYTfxpvrsPFyPnXZaPMGKOM";
 
-/** A machine, as the output of `ask`: for each boot, `up` or `down`, what was done, and what its console shows. */
+/**
+ * The boots of a machine, as the output of `ask`: for each boot, `up` or `down`, the program's steps, and the console.
+ */
 export type EncryptedMachine = (ask: string) => string[];
 
 /** The machines of images that encrypt their disk in this way. Their files are in `dir`. */

@@ -40,7 +40,7 @@ describe("the files of objects that have deleted their storage", () => {
     const { state, folder } = stateWithObjects();
     const path = join(folder, id("a"));
     const database = new DatabaseSync(path);
-    // The first statement writes an empty page; the table is only in the log until a checkpoint.
+    // The first statement writes an empty page. The table is only in the log until a checkpoint.
     database.exec("PRAGMA journal_mode = WAL; CREATE TABLE log (line TEXT);");
     expect(existsSync(`${path}-wal`)).toBe(true);
     expect(removeEndedObjects(state)).toBe(0);

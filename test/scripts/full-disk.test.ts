@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(join(folder, "ballast"), { force: true });
   await service.stop();
   vi.restoreAllMocks();
-  execFileSync("umount", ["--lazy", folder]); // a workerd that ends may still have a file open
+  execFileSync("umount", ["--lazy", folder]); // a workerd that is ending may still have a file open
   rmSync(folder, { recursive: true });
 });
 

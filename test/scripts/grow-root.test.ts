@@ -1,4 +1,4 @@
-/** The boot program on real disks that are larger than the image: loop devices, partitioned and mounted here. */
+/** Runs the boot program on real disks that are larger than the image: loop devices, partitioned and mounted here. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const inImage = imagesIn(dir);
 
-/** As KIWI makes them: for BIOS alone, and for UEFI too. */
+/** Disks as KIWI makes them: for BIOS only, and also for UEFI. */
 const bios = String.raw`label: dos\nstart=2048, type=83, bootable\n`;
 const uefi = String.raw`label: gpt\nsize=2048, type=21686148-6449-6E6F-744E-656564454649\nsize=20480, type=U\ntype=L, name=p.lxroot\n`;
 
@@ -49,7 +49,7 @@ const onLargerDisk = (
   `,
   ).trim();
 
-/** Containers may lack CAP_SYS_RESOURCE. Then the kernel refuses to resize a file system that is mounted. */
+/** Containers may lack CAP_SYS_RESOURCE. Then the kernel refuses to resize a mounted file system. */
 const mayResize =
   ((BigInt(`0x${/^CapEff:\s*(\w+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]}`) >> 24n) & 1n) === 1n;
 

@@ -122,7 +122,7 @@ describe("a run of the guest tests", () => {
     vi.spyOn(console, "log").mockImplementation((line: string) => void said.push(line));
   });
 
-  /** Runs the tests that are due; those of `failing` fail. Returns their files, and the tally. */
+  /** Runs the tests that are due. The tests in `failing` fail. Returns their files, and the tally. */
   async function runOnce({ isAll = false, failing = [] as string[], meanwhile = () => {} } = {}) {
     const ran: string[] = [];
     const tally = await runGuests({

@@ -1,4 +1,4 @@
-/** Keys and administrators of an image, whose config.sh runs here in a separate mount namespace. */
+/** Keys and administrators of an image. Its config.sh runs here in a separate mount namespace. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ describe("config.sh", () => {
     beforeAll(() => unpackPackages(["openssh-client", "openssh-server", "libssl3", "libwrap0"], packages), 600_000);
     const inImage = imagesIn(dir, packages);
 
-    // The package's own script does this.
+    // The package's own script does this in a real image.
     const installed = "mkdir -p /run/sshd /etc/ssh; cp /usr/share/openssh/sshd_config /etc/ssh";
     const ready = `${installed}; echo sshd:x:105:65534::/run/sshd:/bin/false >> /etc/passwd; mkdir /var/clerk`;
     const ask =

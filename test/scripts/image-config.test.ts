@@ -1,4 +1,4 @@
-/** config.sh of images, run here in a separate mount namespace with an empty /etc. */
+/** Runs an image's config.sh here, in a separate mount namespace with an empty /etc. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

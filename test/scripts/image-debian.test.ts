@@ -1,4 +1,4 @@
-/** How config.sh has dracut make the initial archive of a Debian image, run on this host. */
+/** How config.sh makes dracut create the initial archive of a Debian image. Runs on this host. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const debian = { release: "bookworm", sources: [], keys: [] };
 const program = (name: string) => `printf '#!/bin/sh\n' > /usr/bin/${name}; chmod 755 /usr/bin/${name}`;
 const livenet = "mkdir -p /usr/lib/dracut/modules.d/90livenet";
 
-/** The modules that dracut is configured to add, where these commands have installed them. */
+/** The modules that dracut is configured to add, after these commands have installed them. */
 const added = (...installed: string[]): string[] =>
   inImage(
     { debian },

@@ -1,4 +1,4 @@
-/** An image's licence questions before its first login, answered on standard input instead of its consoles. */
+/** An image's licence questions before its first login. The answers come from standard input, not from consoles. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const inImage = imagesIn(dir);
 const long = Array.from({ length: 45 }, (_, at) => `Line ${at + 1}`).join("\n");
 
 describe.each(["bash", "dash"])("licences, shown by %s,", (shell) => {
-  /** The output until all are accepted, or the machine is powered off. */
+  /** The output until all licences are accepted, or the machine is powered off. */
   function answered(eulas: string[], ...lines: string[]): string {
     const answers = join(dir, "answers");
     writeFileSync(answers, lines.map((line) => `${line}\n`).join(""));

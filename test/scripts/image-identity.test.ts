@@ -1,6 +1,6 @@
 /**
- * Files of a machine's identity that the build removes and the first boot makes: config.sh and the boot program, run on
- * this host.
+ * Files of a machine's identity, which the build removes and the first boot creates. config.sh and the boot program run
+ * on this host.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { imagesIn } from "./image-root.ts";
 const dir = mkdtempSync(join(tmpdir(), "kiln-image-identity-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Programs that make keys and names, from their packages, whose own scripts have not run. */
+/** Programs that make keys and names, unpacked from their packages without running the packages' scripts. */
 const makers =
   "openssh-client openssh-server libssl3 ssl-cert xrdp open-iscsi nvme-cli libnvme1 bind9-utils bind9-libs libfstrm0 " +
   "libjemalloc2 libjson-c5 liblmdb0 libmaxminddb0 libnghttp2-14 libprotobuf-c1 libuv1";
@@ -23,7 +23,7 @@ beforeAll(() => unpackPackages(makers.split(" "), packages), 600_000);
 
 const inImage = imagesIn(dir, packages);
 
-/** Without the server's settings, which do not matter here. */
+/** Omits the server's settings, which do not matter here. */
 const cleared = "rm -rf /etc/ssh/*";
 /** The files that packages leave in a root. */
 const installed = `
@@ -82,7 +82,7 @@ describe("an image", () => {
 
 /** Files that the packages' scripts made, and that the services need. */
 const remade = identityFiles.filter(({ isNeeded }) => isNeeded);
-/** The accounts of those packages, and what the certificate is made from. */
+/** The accounts of those packages, and the input of the certificate. */
 const accounts = `
   printf 'bind:x:53:53::/:/bin/false\\nxrdp:x:54:54::/:/bin/false\\n' >> /etc/passwd
   printf 'bind:x:53:\\nxrdp:x:54:\\nssl-cert:x:55:\\n' >> /etc/group

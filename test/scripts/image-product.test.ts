@@ -1,4 +1,4 @@
-/** The product of an image, set by its config.sh. */
+/** The product of an image, which its config.sh sets. */
 import { expect, it } from "vitest";
 import { emptyFolder } from "./folder.ts";
 import { imagesIn } from "./image-root.ts";

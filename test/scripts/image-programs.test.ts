@@ -1,4 +1,4 @@
-/** Programs that images contain, run here in a separate mount namespace with an empty /etc. */
+/** Runs programs from images here, in a separate mount namespace with an empty /etc. */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";

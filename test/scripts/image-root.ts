@@ -5,12 +5,15 @@ import { descriptionFiles } from "#lib/kiwi/description-files";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { plain } from "../kiwi/support/facts.ts";
 
-/** Configures an image from these facts, then runs `ask` in it and returns the output. `before` runs before config.sh. */
+/**
+ * Configures an image from these facts, then runs `ask` in it and returns the output. `before` runs before config.sh.
+ */
 export type Image = (change: Partial<ImageFacts>, ask: string, before?: string) => string;
 
 /**
- * Images with this host's programs, and with those unpacked into `packages`. Each has its own /etc and /var. Writes to /usr are
- * discarded, and only `dir` is writable otherwise. Its network is only a loopback, and its processes end with it.
+ * Images with this host's programs, and with those that are unpacked into `packages`. Each has its own /etc and /var.
+ * Writes to /usr are discarded, and otherwise only `dir` is writable. The network is only a loopback, and the processes
+ * end with the image.
  */
 export function imagesIn(dir: string, packages?: string): Image {
   let images = 0;
@@ -21,7 +24,7 @@ export function imagesIn(dir: string, packages?: string): Image {
       mkdirSync(dirname(join(image, path)), { recursive: true });
       writeFileSync(join(image, path), text.replaceAll("/image/kiln", folder), { mode: 0o755 });
     }
-    // As KIWI does before config.sh.
+    // KIWI does the same before config.sh.
     const files = ["usr", "etc"].map((tree) => `cp -r ${image}/root/${tree}/. /${tree}/`).join("\n");
     const configure = `bash ${image}/config.sh > ${image}/said 2>&1 || cat ${image}/said`;
     const script = ["set -e", rootOf(dir, packages), before, files, configure, ask].join("\n");

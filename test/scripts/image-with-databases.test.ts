@@ -1,4 +1,4 @@
-/** An image's first boot with databases, with real servers: MariaDB and PostgreSQL of this host's distribution. */
+/** An image's first boot with databases, on real servers: MariaDB and PostgreSQL from this host's distribution. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ const factsOf = (type: DatabaseFacts["type"]): DatabaseFacts => ({
   })),
 });
 
-/** Does what the packages' own scripts do at installation, and starts their services without systemd. */
+/** Does what the packages' own scripts do during installation, and starts their services without systemd. */
 const installed = String.raw`
   mount -t tmpfs none /usr/lib/systemd
   printf 'mysql:x:100:100::/var/lib/mysql:/bin/false\npostgres:x:101:101::/var/lib/pgsql:/bin/sh\n' >> /etc/passwd
@@ -62,7 +62,7 @@ END
   export LC_ALL=C
 `;
 
-/** A boot, and a second one that retries what failed. */
+/** One boot, and a second one that retries failed steps. */
 const boots = `
   boot() { rm -f /var/lib/kiln/*.done; /usr/lib/kiln/boot after-services > /var/log/boot 2>&1; ls /var/lib/kiln/*.done || cat /var/log/boot; }
   boot < /dev/null
@@ -73,7 +73,7 @@ interface Attempt {
   password?: string;
   database: string;
   sql: string;
-  /** Through the server's socket; otherwise over TCP. */
+  /** Uses the server's socket if given, otherwise TCP. */
   isLocal?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** config.sh in an image with systemd: this host's systemctl and systemd-analyze read what it writes. */
+/** config.sh in an image with systemd: this host's systemctl and systemd-analyze read its output. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

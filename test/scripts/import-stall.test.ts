@@ -1,4 +1,4 @@
-/** A real service, because only there do D1, R2 and the Worker share one event loop with the network. */
+/** Uses a real service, because only there do D1, R2 and the Worker share one event loop with the network. */
 import { createServer } from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
@@ -61,6 +61,6 @@ it("answers other requests while a repository is imported", async () => {
   for (; !state.isOver; answers++) await (await fetch(`${url}/appliances`, { headers })).arrayBuffer();
 
   expect(await (await importing).json()).toMatchObject({ repository: { name: "Large" } });
-  // Over a hundred, and seven when the import does not rest.
+  // More than a hundred. It would be seven if the import did not pause.
   expect(answers).toBeGreaterThan(30);
 });

@@ -6,8 +6,8 @@ import { isAlive } from "../../scripts/launch/process-tree.ts";
 import { emptyFolder } from "./folder.ts";
 
 /**
- * A real process with the mark of a state directory; it prints a line when it is up. It must not start other programs then:
- * between fork and exec a process has no environment to recognize it by.
+ * A real process with the mark of a state directory. It prints a line when it is running. After that it must not start
+ * other programs, because between fork and exec a process has no environment to recognize it by.
  */
 async function leftover(state: string, script = "echo up; read"): Promise<ChildProcess & { pid: number }> {
   const child = spawn("bash", ["-c", script], { env: { ...process.env, [childMark]: state }, detached: true });

@@ -5,7 +5,7 @@ import { startMachine } from "../acceptance/support/machine.ts";
 
 const panic = 'echo "Kernel panic - not syncing: IO-APIC + timer doesn\'t work!"; exec sleep 1000';
 
-/** Machines whose QEMU is this script. The script knows how often it was started. */
+/** Machines with this script as their QEMU. The script knows how often it was started. */
 async function machineThat(script: string) {
   const dir = await temporaryDir();
   onTestFinished(() => dir[Symbol.asyncDispose]());

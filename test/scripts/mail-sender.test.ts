@@ -1,4 +1,4 @@
-/** A mail, as the operator's sender gets it over HTTP. */
+/** A mail in the form in which the operator's sender receives it over HTTP. */
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

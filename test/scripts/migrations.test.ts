@@ -7,7 +7,7 @@ import { emptyFolder } from "./folder.ts";
 
 const folder = join(import.meta.dirname, "../../migrations");
 
-/** A database, and the calls by which the launcher changes it. */
+/** A database, and the calls with which the launcher changes it. */
 function newDatabase() {
   const sql = new DatabaseSync(":memory:");
   const batch = async (statements: readonly { sql: string; values: readonly unknown[] }[]) => {
@@ -19,7 +19,7 @@ function newDatabase() {
   return { sql, control: { batch } };
 }
 
-/** The migrations of a later version: ours, and these. */
+/** The migrations of a later version: the current ones, and these. */
 function later(added: Record<string, string>): string {
   const path = join(emptyFolder(), "migrations");
   cpSync(folder, path, { recursive: true });
@@ -27,7 +27,7 @@ function later(added: Record<string, string>): string {
   return path;
 }
 
-/** Gives a table one row, with some value in each column that must have one. */
+/** Gives a table one row, with a value in each required column. */
 function addRow(sql: DatabaseSync, table: string): void {
   const columns = sql.prepare(`PRAGMA table_info(${table})`).all();
   const needed = columns.filter(({ notnull, dflt_value }) => notnull === 1 && dflt_value === null);

@@ -58,7 +58,7 @@ it("reports the result of each fault's tests, and restores the file", async () =
   const imports = 'import { expect, it } from "vitest";\nimport { sum } from "./sum.js";\n';
   write("sum.test.js", `${imports}it("adds", () => expect(sum(2, 2)).toBe(4));\n`);
   write("sum-of-3.test.js", `${imports}it("adds 3", () => expect(sum(2, 3)).toBe(5));\n`);
-  // As root, no fault can unmount anything of the machine or kill its processes.
+  // As root, no fault can unmount a file system of the machine or kill its processes.
   const walls =
     'import { readlinkSync } from "node:fs";\nconst wall = (name) => readlinkSync(`/proc/self/ns/${name}`);\n';
   const outside = ["mnt", "pid"].map((name) => readlinkSync(`/proc/self/ns/${name}`));
@@ -83,7 +83,7 @@ it("reports the result of each fault's tests, and restores the file", async () =
 
   expect(await ends("  return a - b;", "sum.test.js")).toEqual({ end: "caught", by: "adds" });
   expect(await ends("  return a * b;", "sum.test.js")).toEqual({ end: "survived" });
-  // The previous fault is gone, although it was in another file.
+  // The previous fault is undone, although it was in another file.
   const unused = { file: "other.js", line: 1, before: "export const other = 1;", after: "export const other = 2;" };
   expect(await trial.of(unused, ["sum-of-3.test.js"])).toEqual({ end: "survived" });
   for (const after of ["export const other = 1.toFixed;", "Promise.resolve();"])

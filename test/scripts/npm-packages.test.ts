@@ -28,7 +28,7 @@ function installByHand(root: string, packages: Parameters<typeof lockOf>[0]): vo
   writeFileSync(join(root, "node_modules/.package-lock.json"), JSON.stringify({ packages }));
 }
 
-/** Installs as npm start does, in a small project. */
+/** Installs in the same way as npm start, in a small project. */
 function prepare(root: string) {
   const module = join(import.meta.dirname, "../../scripts/bootstrap/npm-packages.mjs");
   const script = `import { prepareNpmPackages } from ${JSON.stringify(module)}; await prepareNpmPackages(process.cwd());`;

@@ -38,7 +38,7 @@ const Config = z.object({
 const digestOf = (content: Uint8Array) => `sha256:${createHash("sha256").update(content).digest("hex")}`;
 const json = (content: Uint8Array): unknown => JSON.parse(Buffer.from(content).toString());
 
-/** The content of a blob, whose size and digest must be what its descriptor says. */
+/** The content of a blob, whose size and digest must match its descriptor. */
 function blobOf(layout: string, { digest, size }: z.infer<typeof Blob>): Buffer {
   const content = readFileSync(join(layout, "blobs", digest.replace(":", "/")));
   expect([digestOf(content), content.length]).toEqual([digest, size]);
@@ -63,7 +63,7 @@ it("leads from the index to the files, by digests", async () => {
   const tars = manifest.layers.map((one) => gunzipSync(blobOf(layout, one)));
   expect(tars.map(digestOf)).toEqual(config.rootfs.diff_ids);
   expect(tars).toEqual([readFileSync(layer)]);
-  // Nothing else is in the layout.
+  // The layout contains nothing else.
   expect(readdirSync(join(layout, "blobs/sha256"))).toHaveLength(3);
   expect(readdirSync(layout).toSorted()).toEqual(["blobs", "index.json", "oci-layout"]);
 });

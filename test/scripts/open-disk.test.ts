@@ -15,7 +15,7 @@ const asked = "asked: The passphrase of this machine's disk:";
 const asksForNew = ["asked: New passphrase for the disk of this machine:", "asked: The same passphrase again:"];
 const encrypting = "The disk is being encrypted. If the power fails, that goes on at the next boot.";
 
-// One file: blkid looks at the disks of all tests that run.
+// All tests are in one file, because blkid looks at the disks of all tests that run.
 describe("a machine with a passphrase", () => {
   it("asks for a new one until it is long enough and the same twice, encrypts the root, and opens it", () => {
     const said = machine(String.raw`boot 'short\nlong enough\nother enough\nlong enough\nlong enough\n'`);
@@ -37,7 +37,7 @@ describe("a machine with a passphrase", () => {
     expect(machine(ask)).toEqual(["up", asked, asked, opened, "That is not the passphrase."]);
   });
 
-  // In this order: make the header, copy its body, copy its head, encrypt.
+  // The order of steps: make the header, copy its body, copy its head, encrypt.
   it.each([
     [1, "new"],
     [2, "new"],
@@ -165,7 +165,7 @@ describe("a machine with a TPM", () => {
     expect(sealed(`boot '' > /dev/null; ${keep}; ${get}; : > /run/locked; ${get}`)).toEqual(["refused", "got"]);
   });
 
-  // In this order: seal the key, write it, make the header, copy its body, copy its head, encrypt.
+  // The order of steps: seal the key, write it, make the header, copy its body, copy its head, encrypt.
   it.each([1, 2, 3, 4, 5, 6])("comes up after a power cut before step %i, although nobody is there", (cut) => {
     const [first, ...said] = sealed(`boot '' ${cut}; boot ''`);
     expect(first).toBe("down");
@@ -173,7 +173,7 @@ describe("a machine with a TPM", () => {
   });
 });
 
-/** A machine in a network with DHCP and the key server of its image. */
+/** A machine in a network with DHCP and with the key server of its image. */
 const served = (ask: string) =>
   withServer(`: > /run/dhcp; mkdir -p /run/systemd/netif; echo 'DNS=10.0.2.3 10.0.2.4' > /run/systemd/netif/state
     echo ${tangThumbprint} > /run/server\n${ask}`);
@@ -227,7 +227,7 @@ describe("a machine with a key server", () => {
     expect(said.slice(-2)).toEqual(["up", opened]);
   });
 
-  // In this order: seal the key, write it, make the header, copy its body, copy its head, encrypt.
+  // The order of steps: seal the key, write it, make the header, copy its body, copy its head, encrypt.
   it.each([1, 2, 3, 4, 5, 6])("comes up after a power cut before step %i, although nobody is there", (cut) => {
     const [first, ...said] = served(`boot '' ${cut}; boot ''`);
     expect(first).toBe("down");

@@ -10,7 +10,10 @@ const root = new URL("../..", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "kiln-openapi-"));
 let printed: string;
 
-/** Modules that only the Worker can load. The description never calls them, but the routes with its schemas import them. */
+/**
+ * Modules that only the Worker can load. The description never calls them, but the routes that contain its schemas
+ * import them.
+ */
 const withoutRuntime: Plugin = {
   name: "without-runtime",
   setup({ onResolve, onLoad }) {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { tinyBundle } from "./tiny-service.ts";
 
-// Runs in a network namespace that has these addresses. Prints what a service there answers when it is to request each of them.
+// Runs in a network namespace that has these addresses. Prints a service's answers to requests for each of them.
 
 const [folder = "", ...addresses] = process.argv.slice(2);
 const port = 8787;

@@ -1,4 +1,4 @@
-/** `kiln-agent rebuild` with a service of files and a KIWI that only leaves files: its result and its messages. */
+/** `kiln-agent rebuild` with a stand-in for the service and for KIWI: its results and its messages. */
 import { execFile } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -80,7 +80,7 @@ function statement(
 
 const signed = (about: object, by = key) => signedStatement(about, by);
 
-/** Returns the exit code, and the line that it prints. */
+/** Returns the exit code and the printed line. */
 async function rebuild(...words: string[]): Promise<[code: unknown, line: string]> {
   const args = [program, "rebuild", `${name}.intoto.jsonl`, "--bare", ...words];
   const env = {

@@ -12,7 +12,10 @@ import { bundleWorker } from "../../scripts/launch/bundle.ts";
 import { startEmbedded } from "../../scripts/launch/embedded.ts";
 import { readOrMakeSecrets } from "../../scripts/launch/secrets.ts";
 
-/** Bodies over real connections: only there can a client be slow, leave, or lose the answer when the service closes. */
+/**
+ * Bodies over real connections, because only there can a client be slow, leave, or lose the answer when the service
+ * closes.
+ */
 
 const folder = mkdtempSync(join(tmpdir(), "kiln-bodies-"));
 const secrets = readOrMakeSecrets(folder);
@@ -43,14 +46,14 @@ afterAll(async () => {
 async function begin(line: string, headers: string[], body: string | Buffer = ""): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   sockets.push(socket);
-  socket.on("error", () => {}); // a reset is a way to close
+  socket.on("error", () => {}); // a reset also closes the connection
   await once(socket, "connect");
   socket.write([`${line} HTTP/1.1`, "Host: kiln.test", ...headers, "", ""].join("\r\n"));
   if (body.length > 0) socket.write(body);
   return socket;
 }
 
-/** Everything that comes until the service closes the connection. */
+/** Everything that arrives until the service closes the connection. */
 const untilClosed = (socket: Socket): Promise<string> => text(socket).catch(() => "reset");
 const operator = `Authorization: Bearer ${secrets.ADMIN_SECRET}`;
 const agent = `Authorization: Bearer ${secrets.AGENT_TOKEN}`;
@@ -121,7 +124,7 @@ describe("a body that the answer does not need", () => {
       sent += chunk.length;
     }
 
-    // The service does not read what is in the buffers of the two kernels.
+    // The service does not read the data that is in the buffers of the two kernels.
     expect(sent).toBeLessThan(32 * mib);
   });
 });

@@ -1,4 +1,4 @@
-/** RPMs that other projects test with, of many ages and makers, read by our code and by rpm. */
+/** RPMs from the tests of other projects, of many ages and makers, read by Kiln's code and by rpm. */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createHash } from "node:crypto";
@@ -29,7 +29,7 @@ const sources = {
   },
 };
 
-// Readable for the user without rights that checks signatures.
+// Readable for the unprivileged user that checks signatures.
 const folder = mkdtempSync(join(tmpdir(), "kiln-corpus-"));
 let files: string[];
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The part of it that is compared with `rpm`. */
+/** The part that is compared with `rpm`. */
 const saidOf = (header: RpmHeader): string =>
   [header.name, header.epoch, header.version, header.release, header.license, header.builtAt].join("|");
 const query = "%{NAME}|%|EPOCH?{%{EPOCH}}:{0}||%{VERSION}|%{RELEASE}|%{LICENSE}|%{BUILDTIME}\\n";
@@ -86,12 +86,12 @@ describe("the RPMs of libdnf, dnf and rpm", () => {
 
 describe("the repositories of libdnf and dnf", () => {
   it("are read, with each package that their folder has", async () => {
-    // None of our pools accepts packages for s390x.
+    // No pool of Kiln accepts packages for s390x.
     const indexes = globSync("**/repodata/repomd.xml", { cwd: folder }).filter((path) => !path.includes("s390x"));
     let readAll = 0;
     for (const index of indexes) {
       const repomd = readRepomd(readFileSync(join(folder, index)));
-      // Some of dnf's fixtures have only a database of SQLite.
+      // Some of dnf's fixtures have only an SQLite database.
       if (!repomd.parts.some(({ type }) => type === "primary")) continue;
       readAll += 1;
       const place = join(folder, dirname(dirname(index)));

@@ -1,4 +1,4 @@
-/** Compared with rpm, createrepo_c, zypper and libsolv's repo2solv, on packages that rpmbuild makes here. */
+/** Compares with rpm, createrepo_c, zypper and libsolv's repo2solv, on packages that rpmbuild makes here. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -165,7 +165,8 @@ describe("readRpmHeader", () => {
 });
 
 /**
- * Facts of a list by package, without the order of sets and without values that depend on the tool: checksums of lists, time.
+ * The facts in a list by package, without the order of sets and without values that depend on the tool: checksums of
+ * lists, time.
  */
 function facts(compressed: Uint8Array, root: string): Record<string, unknown>[] {
   const parser = new XMLParser({
@@ -263,7 +264,7 @@ describe("writeRpmMd", () => {
   });
 });
 
-/** The facts of libsolv about a repository's packages, line by line; their order depends on the tool. */
+/** libsolv's facts about a repository's packages, line by line. Their order depends on the tool. */
 function solvables(repository: string): string[] {
   const solv = join(directory, "read.solv");
   execFileSync("sh", ["-c", 'repo2solv "$1" > "$2"', "sh", repository, solv]);
@@ -274,7 +275,7 @@ function solvables(repository: string): string[] {
     .toSorted();
 }
 
-/** For an unsolvable request, zypper returns an exit code, with the reasons on stdout. */
+/** For an unsolvable request, zypper returns an exit code and prints the reasons on stdout. */
 function zypperAnswer(work: () => string): string {
   try {
     return work();

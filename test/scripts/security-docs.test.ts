@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 const pages = ["docs/security.md", "docs/security/asvs.md"] as const;
 const read = (page: string) => readFileSync(page, "utf8");
 
-/** Requirements of levels 1 and 2 in each chapter of ASVS 5.0.0. */
+/** The number of level 1 and 2 requirements in each chapter of ASVS 5.0.0. */
 const inChapter = [27, 11, 19, 10, 9, 35, 18, 7, 7, 29, 14, 9, 13, 9, 13, 16, 7];
 
-/** The lines of the tables of requirements: numbers, state, reason. */
+/** The rows of the tables of requirements: numbers, state, reason. */
 const rows = read("docs/security/asvs.md")
   .split("\n")
   .filter((line) => /^\| \d/.test(line))
@@ -16,7 +16,7 @@ const rows = read("docs/security/asvs.md")
 
 describe.each(pages)("%s", (page) => {
   const files = [...read(page).matchAll(/`([\w.-]+(?:\/[\w.-]+)*\.(?:json|toml|tsx?))`/g)].map(([, file = ""]) => file);
-  // These exist only in a state directory.
+  // These files exist only in a state directory.
   const named = files.filter((file) => !["secrets.json", "ready.json"].includes(file));
 
   it("names files that exist", () => {

@@ -12,7 +12,7 @@ interface Mistake extends Change {
 }
 
 const mistakes: Mistake[] = JSON.parse(readFileSync(join(projectRoot, "test/simulation/mistakes.json"), "utf8"));
-/** After a change of the code, another seed may be the first. */
+/** After a change of the code, a different seed may be the first. */
 const seeds = 100;
 
 for (const { mistake, seed, ...change } of mistakes) {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { simulateSeeds } from "../../scripts/simulate/run.ts";
 
-/** `npm run simulate` tries others. */
+/** `npm run simulate` tries other seeds. */
 const seeds = 100;
 
 it("loses no build, whatever fails", async () => {

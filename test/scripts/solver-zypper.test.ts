@@ -133,7 +133,7 @@ describe("made-up repositories", () => {
   ];
 
   it.each(cases)("resolve like zypper: %s", async (title, request, ...packages) => {
-    // The first repository has the better priority, so that newer versions in the second one lose.
+    // The first repository has better priority, so newer versions in the second one lose.
     const repositories = packages.map((list, at) => named(`r${at}`, { priority: 10 + at }, ...list));
     const jobs = request.map(jobOf);
     using zypper = new Zypper(written(repositories, join(folder, title.replaceAll(/\W/g, "-"))));
@@ -146,7 +146,7 @@ async function solved(repositories: RepoText[], jobs: Job[]): Promise<Resolution
   return (await loaded(solverModule, repositories)).solve(jobs);
 }
 
-// Patterns by capability, as our KIWI descriptions name them.
+// Names patterns by capability, as Kiln's KIWI descriptions do.
 function zypperRequest(jobs: readonly Job[]): { install: string[]; ban: string[] } {
   const install = jobs.flatMap((job) => {
     if (job.kind === "installPattern") return [`pattern() = ${job.name}`];

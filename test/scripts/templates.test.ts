@@ -1,4 +1,4 @@
-/** Checks that each template of Tiny Linux is what its description says, in the packages that a build would resolve. */
+/** Checks that each template of Tiny Linux matches its description, in the packages that a build would resolve. */
 import { execFileSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const webServer = ({ files, scripts }: Image): void => {
 };
 const mono = ({ files }: Image): void => expect(files).toContain("/usr/bin/mono-demo");
 
-/** Keyed by sentence, so that a template with a new sentence needs a new check. */
+/** Keyed by sentence, so that a new sentence in a template requires a new check. */
 const promises: Record<string, ((image: Image) => void)[]> = {
   "The smallest system that boots to a login prompt": [login],
   "A text mode system with a small web server": [login, webServer],

@@ -8,11 +8,11 @@ const moduleFile = new URL("../../src/lib/solver/native/solver.wasm", import.met
 
 export const solverModule = (): Promise<WebAssembly.Module> => WebAssembly.compile(readFileSync(moduleFile));
 
-/** The folder of the sample distribution. Builds it if this machine does not have it, which takes minutes. */
+/** The folder of the sample distribution. Builds it if it does not exist, which takes minutes. */
 export const tinyLinux = async (): Promise<string> =>
   ((await findSampleDistribution()) ?? (await buildSampleDistribution())).path;
 
-/** A solver with rpm-md repositories, keyed by name, with their folders. */
+/** A solver with rpm-md repositories, keyed by name, and their folders. */
 export async function solverOf(repositories: { name: string; folder: string }[], arch?: Arch): Promise<Solver> {
   const solver = await openSolver(await solverModule(), arch);
   for (const { name, folder } of repositories) read(solver, name, folder);

@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bundle } from "../../scripts/launch/bundle.ts";
 
-/** Stores what is put into it, and fetches through the proxy. Reports how cron has called it since its start, and where a request came from. */
+/**
+ * Stores objects, and fetches through the proxy. Reports how cron has called it since its start, and the origin of a
+ * request.
+ */
 const worker = `
   const crons = [];
   export default {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { reasonAgainst } from "../../scripts/launch/builder.ts";
 import { parseOptions } from "../../scripts/launch/options.ts";
 
-/** Builds that run bare are root on this machine, so its accounts must be trusted if they come from elsewhere. */
+/** Builds without isolation run as root on this machine. So accounts must be trusted if they come from elsewhere. */
 
 let output = "";
 beforeEach(() => {

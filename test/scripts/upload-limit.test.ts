@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { projectRoot } from "../../scripts/launch/project.ts";
 import { formBytes } from "../../src/http/form.ts";
 
-/** Cloudflare's smallest limit of a body. It answers HTML to a larger one, which no client of the API reads. */
+/** Cloudflare's smallest limit for a body. It answers a larger body with HTML, which no client of the API can read. */
 const edgeBytes = 100_000_000;
 
 it("refuses a file that is too large before Cloudflare does", () => {

@@ -118,7 +118,7 @@ describe("booting a download", () => {
 
     using boot = await bootOf({ ...archiveOf(files), format: "net" });
 
-    // The guest's name for this host's loopback.
+    // The guest's name for this host's loopback address.
     const server = /^root=live:http:\/\/10\.0\.2\.2:(\d+)\/x\.squashfs ip=dhcp$/.exec(
       argumentAfter(boot.args, "-append"),
     );

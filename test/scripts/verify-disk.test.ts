@@ -1,4 +1,4 @@
-/** How the verification of encrypted disks reads them, with a disk that the real cryptsetup has encrypted. */
+/** How the verification reads encrypted disks, with a disk that the real cryptsetup has encrypted. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await copyPartition(image, (await partitionsOf(image)).root, before);
 });
 
-/** Three of 30 items. */
+/** Takes three of 30 items. */
 const chosen = (seed: number) => {
   const next = sample(new Chance(seed), 3);
   const kept: number[] = [];

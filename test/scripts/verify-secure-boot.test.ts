@@ -1,4 +1,4 @@
-/** How the verification of Secure Boot finds signed programs in an image, and changes them. */
+/** How the verification of Secure Boot finds an image's signed programs, and changes them. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const peAt = 128;
 const sectionsAt = peAt + 24 + 240;
 const [codeAt, sbatAt, size] = [1024, 2048, 8192];
 
-/** A program for UEFI that begins as those of shim, GRUB and Linux do. */
+/** A program for UEFI with the same beginning as shim, GRUB and Linux. */
 function program({ sbat, isLinux = false, isSigned = true }: { sbat?: string; isLinux?: boolean; isSigned?: boolean }) {
   const bytes = Buffer.alloc(size);
   bytes.write("MZ");
@@ -46,7 +46,7 @@ const parts = [
 ];
 const image = join(dir, "image.raw");
 
-/** The positions of bytes that differ from the image as it was made. */
+/** The positions of bytes that differ from the original image. */
 function differencesAfter(change: Buffer): number[] {
   const before = Buffer.concat(parts);
   return [...change.keys()].filter((at) => change[at] !== before[at]);

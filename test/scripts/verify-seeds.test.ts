@@ -1,4 +1,4 @@
-/** How the verification of seeded machines reads their facts, and compares them. */
+/** How the verification of seeded machines reads their facts and compares them. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

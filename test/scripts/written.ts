@@ -8,7 +8,7 @@ const inFolders = (folders: string, files: string): string[] =>
 /** Every page of the project, by its path from the root. */
 export const pages = inFolders("{docs,bench,builder-agent,cli,sample-distribution}", "*.md");
 
-/** Every file of the project that may have comments. */
+/** Every file of the project that can have comments. */
 export const sources = inFolders(
   "{src,test,scripts,bench,builder-agent,cli,sample-distribution,templates,.github}",
   "*.{ts,tsx,mjs,css,c,h,py,sh,conf,toml,yml}",
@@ -28,7 +28,7 @@ const proseOf = (page: string): string => textOf(page).replaceAll(/^ *(```+)[\s\
 
 interface Link {
   text: string;
-  /** Empty if the link leads to a heading of its own page. */
+  /** Empty if the link is to a heading of its own page. */
   path: string;
   anchor: string | undefined;
 }

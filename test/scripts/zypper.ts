@@ -1,4 +1,4 @@
-/** The reference: the real zypper, asked what it would install into an empty root. */
+/** The reference: the packages that the real zypper would install into an empty root. */
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -56,7 +56,7 @@ export class Zypper implements Disposable {
   #spawn(args: readonly string[]) {
     const always = ["--root", this.#folder, "--non-interactive", "--no-gpg-checks", "--xmlout"];
     const env = { ...process.env, LC_ALL: "C.UTF-8" };
-    // Thousands of packages with descriptions are several megabytes.
+    // Thousands of packages with descriptions take several megabytes.
     return spawnSync("zypper", [...always, ...args], { encoding: "utf8", env, maxBuffer: 64 << 20 });
   }
 }

@@ -1,23 +1,26 @@
 import { clock } from "./runtime/clock.ts";
 import type { World } from "./world.ts";
 
-/** After each event, after each that has changed the database, when everything is over, or when the sweep had a day for the rest. */
+/**
+ * After each event, after each event that has changed the database, at the end, or after the sweep had a day for the
+ * rest.
+ */
 export type Moment = "always" | "step" | "end" | "a day later";
 
-/** Something that must be true. `violations` are the exceptions. */
+/** A condition that must hold. `violations` returns the exceptions. */
 export interface Check {
   name: string;
   when: Moment;
   violations: (world: World) => string[];
 }
 
-/** How many builds, and how many testdrives, a host takes. */
+/** The number of builds, and of testdrives, that a host accepts. */
 export const slots = 2;
 
-/** Since when something is not as it should be, by world. */
+/** The time since which a condition does not hold, by world. */
 const since = new WeakMap<World, Map<string, number>>();
 
-/** A fact that stays true for this long without a break. */
+/** A condition that holds for this long without a break. */
 export function lasting(world: World, kind: string, ms: number, now: () => string[]): string[] {
   const known = since.get(world) ?? new Map<string, number>();
   since.set(world, known);

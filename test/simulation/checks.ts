@@ -26,7 +26,7 @@ const isEnded = ({ status }: Row) => status !== "queued" && status !== "running"
 
 const isFree = (name: string) => [...witness.running].filter(({ agent }) => agent === name).length < slots;
 
-/** The builds that agents have, according to the builds' objects. D1 may be late. */
+/** The builds that agents have, according to the builds' objects. D1 may lag behind. */
 function heldBuilds(world: World): { id: number; attempt: number; agent: string }[] {
   const names = agentNames(world);
   return [...world.service.objects.BUILDS.existing.values()].flatMap(({ storage }) => {
@@ -40,7 +40,7 @@ function heldBuilds(world: World): { id: number; attempt: number; agent: string 
 /** The state of each build after its end, by world. */
 const endings = new WeakMap<World, Map<number, string>>();
 
-/** After five failed tries of a claim comes the pause before a poll, and then the next claim. */
+/** After five failed attempts at a claim, the agent pauses before a poll, and then claims again. */
 const claimedAgainMs = 28_000;
 
 /** More than all agents and objects do in a millisecond. */
@@ -178,7 +178,7 @@ const buildChecks: readonly Check[] = [
     },
   },
   {
-    // R2 does not list uploads, so one that a crash has left before its first part stays: it has no bytes.
+    // R2 does not list uploads. So an upload that a crash has left before its first part stays, but it has no bytes.
     name: "no part of an agent's upload is left",
     when: "end",
     violations: ({ service }) =>

@@ -5,7 +5,7 @@ import { sessions } from "./sessions.ts";
 import { witness } from "./witness.ts";
 import type { World } from "./world.ts";
 
-/** Breaks something. `pick` chooses what, and for how long. */
+/** Injects the fault. `pick` determines the target and the duration. */
 type Fault = (world: World, pick: number) => void;
 
 const seconds = (pick: number, most: number) => 1000 * (1 + (pick % most));

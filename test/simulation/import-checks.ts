@@ -26,13 +26,16 @@ interface Turn {
 
 const turns = ({ service }: World): Turn[] => service.database.query("SELECT * FROM import_turns") as unknown as Turn[];
 
-/** The longest that an import of a quick mirror takes if nothing fails. Other imports of its account may come first. */
+/**
+ * The longest time that an import from a fast mirror takes if nothing fails. Other imports of its account may come
+ * first.
+ */
 const longestMs = 90_000;
 
 /** The newest revision that each repository has shown, by world. */
 const shown = new WeakMap<World, Map<number, number>>();
 
-/** The number of the revision whose packages these are, or what is wrong with them. */
+/** The number of the revision with these packages, or the reason why there is none. */
 function revisionOf(world: World, { url, import_id: id, parts }: Row): number | string {
   const found = world.service.database.query(
     `SELECT count(*) AS count, min(version) AS oldest, max(version) AS newest FROM packages WHERE import_id = '${id}'`,
@@ -45,7 +48,7 @@ function revisionOf(world: World, { url, import_id: id, parts }: Row): number | 
   return missing === undefined ? revision : `${missing} is missing`;
 }
 
-/** Contents that were right, by world: they do not change. */
+/** Contents that were correct, by world. They do not change. */
 const verified = new WeakMap<World, Set<string>>();
 
 function brokenContents(world: World): string[] {

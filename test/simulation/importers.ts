@@ -4,7 +4,7 @@ import { randomUUID } from "./runtime/globals.ts";
 import type { Service } from "./runtime/service.ts";
 import type { Insist } from "./users.ts";
 
-/** The people who add repositories. */
+/** The users who add repositories. */
 export class Importers {
   readonly #service: Service;
   readonly #insist: Insist;
@@ -29,7 +29,7 @@ export class Importers {
     });
   }
 
-  /** A mirror changes, and imports of its repositories are requested. */
+  /** Changes a mirror, and requests imports of its repositories. */
   publish(pick: number): void {
     const url = this.mirrors.publish(pick);
     const repositories = this.#service.database.query(`SELECT id FROM repositories WHERE url = '${url}' ORDER BY id`);

@@ -6,13 +6,13 @@ import { clock } from "./runtime/clock.ts";
 import { unlessAborted } from "./runtime/network.ts";
 
 /**
- * How a mirror behaves. A quick one is soon ready, a slow one too slow for a quick import, a faulty one answers one request in
- * three with something wrong, and a dead one never answers.
+ * The behaviour of a mirror. A fast one answers soon, a slow one is too slow for a quick import, a faulty one answers
+ * one request in three incorrectly, and a dead one never answers.
  */
 const kinds = ["quick", "slow", "quick", "faulty", "dead"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A slow mirror needs this long to answer, which is less than a service waits. */
+/** A slow mirror needs this long to answer, which is shorter than a service waits. */
 const slowMs = 25_000;
 const silentMs = 600_000;
 const mostPackages = 40;
@@ -23,7 +23,7 @@ const host = "mirrors.example.org";
 class Mirror {
   readonly kind: Kind;
   readonly #chance: Chance;
-  /** How many packages each revision has. All packages of the nth revision, counted from 1, have the version n. */
+  /** The number of packages in each revision. All packages of the nth revision, counted from 1, have version n. */
   readonly counts: number[] = [];
   #files: RepositoryFiles = {};
 
@@ -33,7 +33,7 @@ class Mirror {
     this.publish();
   }
 
-  /** Replaces all files, so that a client that has read the index finds a list that does not fit it. */
+  /** Replaces all files. So a client that has read the index finds a list that does not match it. */
   publish(): void {
     const count = this.#chance.between(1, mostPackages);
     this.counts.push(count);
@@ -59,7 +59,7 @@ class Mirror {
 export class Mirrors {
   readonly #known = new Map<string, Mirror>();
 
-  /** The address of a mirror. Several accounts may choose the same. */
+  /** The URL of a mirror. Several accounts may choose the same one. */
   choose(pick: number): string {
     const nth = pick % kinds.length;
     const url = `http://${host}/${nth}`;
@@ -71,7 +71,7 @@ export class Mirrors {
     return this.#known.get(url);
   }
 
-  /** Changes one of them. Returns its address; empty if there is none. */
+  /** Changes one of them. Returns its URL, or an empty text if there is none. */
   publish(pick: number): string {
     const all = [...this.#known.keys()];
     const url = all[pick % all.length] ?? "";
@@ -83,7 +83,7 @@ export class Mirrors {
     return new URL(address).host === host;
   }
 
-  /** What `fetch` is for the service. A signal ends it, as the platform does. */
+  /** The service's `fetch`. A signal aborts it, as on the platform. */
   async fetch(address: string, { signal }: RequestInit): Promise<Response> {
     const [, url = "", path = ""] = /^(http:\/\/[^/]+\/\d+)\/(.*)$/.exec(address) ?? [];
     return await cross("GET from a mirror", async () => {

@@ -1,4 +1,4 @@
-/** Modules of the builder agent, which `bundle.ts` finds. Their own types belong to another runtime. */
+/** Modules of the builder agent, which `bundle.ts` resolves. Their own types belong to another runtime. */
 declare module "agent:agent" {
   export const runAgent: (parts: object, signal: AbortSignal) => Promise<void>;
 }

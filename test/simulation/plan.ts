@@ -2,7 +2,7 @@ import { Chance } from "../../scripts/chance.ts";
 import { faults } from "./faults.ts";
 import type { Step } from "./report.ts";
 
-/** The requests come within this time, and the faults while they run. */
+/** The requests are sent within this time, and the faults happen while the requests run. */
 const busySeconds = 300;
 
 /** Whether nothing fails, so that nothing may take long. */
@@ -35,7 +35,7 @@ export function planOf(seed: number): Step[] {
   return steps.toSorted((one, other) => one.at - other.at);
 }
 
-/** The shortest plan that still fails, found by leaving out parts that get smaller and smaller. */
+/** The shortest plan that still fails. Found by removing smaller and smaller parts. */
 export async function shrink(
   plan: readonly Step[],
   fails: (plan: readonly Step[]) => Promise<boolean>,

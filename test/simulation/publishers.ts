@@ -11,15 +11,15 @@ interface Image {
   version: string;
 }
 
-/** The people who publish what they have built. */
+/** The users who publish their images. */
 export class Publishers {
   readonly #service: Service;
   readonly #insist: Insist;
-  /** Publications that their users have seen done, by uuid. */
+  /** Publications that their users have seen succeed, by uuid. */
   readonly accepted = new Set<string>();
-  /** Appliances whose users have asked to take a version out of the gallery. */
+  /** Appliances whose users have requested the removal of a version from the gallery. */
   readonly withdrawn = new Set<number>();
-  /** The appliances of requests to publish, each with how many there were. */
+  /** The appliances of requests to publish, with the number of requests for each. */
   readonly #asked = new Map<number, number>();
   /** The violations. */
   readonly faults: string[] = [];
@@ -49,7 +49,7 @@ export class Publishers {
     });
   }
 
-  /** Takes a version out of the gallery. */
+  /** Removes a version from the gallery. */
   stop(accounts: readonly Account[], pick: number): void {
     const all = this.#service.database.query("SELECT appliance_id, account_id, version FROM publications ORDER BY id");
     const row = all[pick % all.length];

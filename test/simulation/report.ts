@@ -1,13 +1,13 @@
-/** Something that happens from outside: a user's request, or a fault. */
+/** An external event: a user's request, or a fault. */
 export interface Step {
   /** Seconds from the beginning. */
   at: number;
   what: string;
-  /** Decides between the possible targets, so that a shorter plan means the same. */
+  /** Chooses among the possible targets, so that a shorter plan means the same. */
   pick: number;
 }
 
-/** Something that must be true, and is not. */
+/** A condition that does not hold. */
 export interface Violation {
   check: string;
   what: string;
@@ -25,17 +25,17 @@ export interface Outcome {
   simulatedMs: number;
 }
 
-/** The order to `entry.ts`. */
+/** The input of `entry.ts`. */
 export interface Order {
   seed: number;
   seeds: number;
   migrations: string[];
-  /** Instead of the seed's own. */
+  /** Replaces the seed's own value. */
   plan?: Step[];
   /** Whether a failure is reduced to its shortest plan. */
   shrinks: boolean;
   stopsAtFirst: boolean;
-  /** Whether the story of a simulation without a violation is printed, too. */
+  /** Whether to print the events of a simulation even if it has no violation. */
   tells: boolean;
 }
 

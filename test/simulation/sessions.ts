@@ -2,7 +2,7 @@ import { Chance } from "../../scripts/chance.ts";
 import { clock } from "./runtime/clock.ts";
 import { witness } from "./witness.ts";
 
-/** A testdrive, as the agent that has claimed it knows it. */
+/** A testdrive from the point of view of the agent that has claimed it. */
 export interface Session {
   id: number;
   agent: string;
@@ -12,13 +12,13 @@ export interface Session {
 
 /** The events of testdrives that agents and viewers have seen. The service must agree with them. */
 class Sessions {
-  /** Testdrives that agents run now. */
+  /** Testdrives that agents are running. */
   running = new Set<Session>();
-  /** The agent's own end of a testdrive: its machine has stopped, or could not start. */
+  /** The end of a testdrive by its agent: the machine has stopped, or could not start. */
   endedByAgent = new Set<number>();
-  /** Testdrives that their users have asked to stop. */
+  /** Testdrives whose users have requested the end. */
   stopped = new Set<number>();
-  /** How many viewers are connected, by testdrive. */
+  /** The number of connected viewers, by testdrive. */
   viewers = new Map<number, number>();
   /** The time at which the last viewer left a testdrive. */
   emptySince = new Map<number, number>();
@@ -26,7 +26,7 @@ class Sessions {
   accepted = new Set<string>();
   /** The violations. */
   faults: string[] = [];
-  /** All testdrives that agents have begun. */
+  /** All testdrives that agents have started. */
   begun = new Map<number, Session>();
 
   begin(): void {
@@ -69,7 +69,7 @@ class Sessions {
 
 export const sessions = new Sessions();
 
-/** How a machine goes if nothing disturbs it. The seed decides. */
+/** The course of a machine without faults, as the seed determines it. */
 export function fortuneOfGuest(testdriveId: number) {
   const chance = new Chance(witness.seed * 6121 + testdriveId * 37);
   const drawn = chance.between(1, 100);

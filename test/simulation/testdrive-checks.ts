@@ -12,7 +12,7 @@ interface Row {
   account_id: number;
 }
 
-/** A testdrive as its object has it. D1 may be late. */
+/** A testdrive according to its object. D1 may lag behind. */
 interface Stored {
   state: TestdriveState;
   attempt?: { agentId: number; token: string };
@@ -27,16 +27,16 @@ const stored = ({ service }: World, { uid }: Row) =>
 
 const isFree = (name: string) => [...sessions.running].filter(({ agent }) => agent === name).length < slots;
 
-/** How long after its failure an agent's testdrives may end because of it. */
+/** The time after an agent's failure in which its testdrives may end because of it. */
 const aftermathMs = 3 * 60_000;
 
 type Ended = Extract<TestdriveState, { status: "ended" }>;
 
-/** Whether what agents and viewers have seen explains the end. */
+/** Whether the events that agents and viewers have seen explain the end. */
 function isExplained({ network }: World, { id, agent }: { id: number; agent: string }, state: Ended): boolean {
   const { cause, endedAt } = state;
   const hasFailed = endedAt - (witness.failedAt.get(agent) ?? -Infinity) < aftermathMs;
-  if (cause === "unclaimed") return true; // a different check covers whether an agent was free
+  if (cause === "unclaimed") return true; // another check covers whether an agent was free
   if (cause === "stopped") return sessions.stopped.has(id);
   const couldNotClaimAgain = endedAt - network.claimFailedAgainAt < aftermathMs;
   if (cause === "agent_lost") return hasFailed || (couldNotClaimAgain && !sessions.begun.has(id));
@@ -47,7 +47,7 @@ function isExplained({ network }: World, { id, agent }: { id: number; agent: str
 }
 
 const sessionMs = 4 * 60_000;
-/** A viewer knows a little later than the object. */
+/** A viewer learns this a little later than the object. */
 const travelMs = 5_000;
 
 /** Testdrives whose end is known, by world. */

@@ -5,7 +5,7 @@ import type { World } from "./world.ts";
 
 const query = ({ service }: World, sql: string) => service.database.query(sql);
 
-/** Digests of what the bucket has. An object is never changed, only replaced. */
+/** Digests of the bucket's contents. An object is never changed, only replaced. */
 const digests = new WeakMap<object, string>();
 
 function storedSha256({ service }: World, key: string): string | undefined {

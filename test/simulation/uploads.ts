@@ -26,13 +26,13 @@ const retryMs = 3_000;
 const maxTries = 200;
 
 /**
- * The people who upload overlay files in several requests. Their clients ask how much is stored, and send the rest.
- * Some give up before the end.
+ * The users who upload overlay files in several requests. Their clients ask how much is stored, and send the rest. Some
+ * give up before the end.
  */
 export class Uploaders {
   readonly #service: Service;
   readonly #insist: Insist;
-  /** Uploads that their clients have neither finished nor given up. */
+  /** Uploads that their clients have neither completed nor abandoned. */
   readonly open = new Set<number>();
   /** SHA-256 of the files that clients know as stored, by id. */
   readonly stored = new Map<number, string>();
@@ -118,7 +118,7 @@ export class Uploaders {
     if (upload.id % 2 === 0) await this.#ask(() => deleteUpload(this.#service, upload)).catch(() => {});
   }
 
-  /** The bytes of one request. The line of some breaks before the end. */
+  /** The bytes of one request. Some connections break before the end. */
   #piece({ bytes, chance }: ClientFile, offset: number) {
     const end = chance.between(offset + 1, bytes.byteLength);
     const breaksAt = chance.between(1, 3) === 1 ? chance.between(offset, end) : Infinity;

@@ -26,10 +26,10 @@ import { witness } from "./witness.ts";
 const accountCount = 3;
 const appliancesOfEach = 4;
 const maxTries = 40;
-/** One in this many users does not repeat a request that fails. */
+/** One in this many users does not repeat a failed request. */
 const impatient = 4;
 
-/** The acts of people, by the name of the step. */
+/** The actions of users, by the name of the step. */
 export const requests: Record<string, (users: Users, pick: number) => void> = {
   "start a build": (users, pick) => users.start(pick),
   "start a build again": (users, pick) => users.startAgain(pick),
@@ -45,10 +45,10 @@ export const requests: Record<string, (users: Users, pick: number) => void> = {
   "take a version out of the gallery": (users, pick) => users.publishers.stop(users.accounts, pick),
 };
 
-/** Repeats a request until there is an answer. The request returns what its client does with the answer. */
+/** Repeats a request until there is an answer. The request returns what its client makes of the answer. */
 export type Insist = (prepare: () => () => Promise<() => void>) => void;
 
-/** The people who start and cancel builds. Most repeat a request whose answer is lost. */
+/** The users who start and cancel builds. Most repeat a request whose answer is lost. */
 export class Users {
   readonly #service: Service;
   readonly #actor = new Actor("user", "a user");
@@ -82,14 +82,14 @@ export class Users {
     }
   }
 
-  /** Starts a build of an appliance that has none yet. Accounts are not equally busy. */
+  /** Starts a build of an appliance that has none yet. Some accounts are busier than others. */
   start(pick: number): void {
     const own = this.#appliances.slice(0, pick % 3 === 0 ? undefined : appliancesOfEach);
     const appliance = own[this.#next++ % own.length];
     if (appliance) this.#insist(() => this.#build(appliance, { requestId: randomUUID(), force: false }));
   }
 
-  /** Starts a build that replaces one. */
+  /** Starts a build that replaces another. */
   startAgain(pick: number): void {
     const appliance = this.#appliances[pick % Math.max(1, this.#next)];
     if (appliance) this.#insist(() => this.#build(appliance, { requestId: randomUUID(), force: true }));
@@ -110,7 +110,7 @@ export class Users {
     return account;
   }
 
-  /** What `fetch` is for the service: to its users' servers and to mirrors. */
+  /** The service's `fetch`, which reaches its users' servers and mirrors. */
   async fetch(address: string, init: RequestInit): Promise<Response> {
     return await (Mirrors.has(address) ? this.importers.mirrors : this.subscribers).fetch(address, init);
   }

@@ -10,7 +10,7 @@ import type { Insist } from "./users.ts";
 const dialAgainMs = 3_000;
 const longestStayMs = 150_000;
 
-/** The people who boot images in a browser. Their pages dial again until the testdrive has ended, or until they leave. */
+/** The users who boot images in a browser. Their pages reconnect until the testdrive has ended, or until they leave. */
 export class Viewers {
   readonly #service: Service;
   readonly #insist: Insist;
@@ -52,7 +52,7 @@ export class Viewers {
   #watch(testdrive: Testdrive, pick: number): void {
     sessions.accepted.add(testdrive.uid);
     const leaving = new AbortController();
-    // Some stay until the time of the session is over.
+    // Some stay until the session's time is over.
     if (pick % 4 > 0) clock.after(pick % longestStayMs, () => leaving.abort());
     void this.#stay(testdrive, leaving.signal);
   }

@@ -7,7 +7,7 @@ const mostAttempts = 24;
 /** An attempt, and the wait of an object that cannot read D1. */
 const travelMs = 60_000;
 
-/** An event that is being announced when the webhook is added may be for it or not. */
+/** An event that is announced while the webhook is added may or may not be sent to it. */
 const announcingMs = 15_000;
 
 interface Row {

@@ -7,18 +7,18 @@ import { unlessAborted } from "./runtime/network.ts";
 import type { Service } from "./runtime/service.ts";
 import type { Insist } from "./users.ts";
 
-/** The behaviour of a receiver towards its next messages. */
+/** How a receiver treats its next messages. */
 type Answer = "takes it" | "takes it and is not heard" | "refuses it" | "is silent";
 
 const longestSilenceMs = 20_000;
 
-/** A server of a user that gets the events of an account. */
+/** A user's server that receives the events of an account. */
 class Receiver {
   /** How often each event has arrived, by its id. */
   readonly received = new Map<number, number>();
   readonly accountUid: string;
   readonly #chance: Chance;
-  /** Whether the receiver never accepts a message. */
+  /** Whether the receiver rejects all messages. */
   readonly isDead: boolean;
   readonly addedAt = clock.now;
 
@@ -44,7 +44,7 @@ class Receiver {
   }
 }
 
-/** The people who have their events sent to a server. */
+/** The users who have their events sent to a server. */
 export class Subscribers {
   readonly #service: Service;
   readonly #insist: Insist;
@@ -65,7 +65,7 @@ export class Subscribers {
     });
   }
 
-  /** The `fetch` of the service. A signal ends it, as on the platform. */
+  /** The service's `fetch`. A signal aborts it, as on the platform. */
   async fetch(address: string, { body, signal }: RequestInit): Promise<Response> {
     const uid = new URL(address).pathname.slice(1);
     return await cross("POST to a webhook", async () => {

@@ -1,7 +1,7 @@
 import { Chance } from "../../scripts/chance.ts";
 import { clock } from "./runtime/clock.ts";
 
-/** An agent's attempt at a build, as the agent knows it. */
+/** An agent's attempt at a build, from the agent's point of view. */
 export interface Attempt {
   buildId: number;
   attempt: number;
@@ -12,23 +12,23 @@ export interface Attempt {
 /** The events that agents and users have seen. The service must agree with them. */
 class Witness {
   seed = 0;
-  /** How many attempts agents have begun. */
+  /** The number of attempts that agents have started. */
   claims = 0;
-  /** Attempts that an agent works on now. */
+  /** Attempts that an agent is working on. */
   running = new Set<Attempt>();
   /** Attempts whose agents know that the service has accepted the image. */
   results: Attempt[] = [];
-  /** Attempts whose agents got the answer that they are late. */
+  /** Attempts whose agents were told by the service that they are late. */
   late: Attempt[] = [];
-  /** All attempts that an agent has begun, by build and number. */
+  /** All attempts that an agent has started, by build and number. */
   tokens = new Map<string, string>();
   /** Actions of agents that are not allowed. */
   faults: string[] = [];
-  /** How many attempts may be lost, because of what has happened to agents. */
+  /** The number of attempts that may be lost because of faults of agents. */
   excuses = 0;
-  /** When each agent has last failed. */
+  /** The time of each agent's last failure. */
   failedAt = new Map<string, number>();
-  /** Builds whose users know that they are accepted, by uid. */
+  /** Builds whose users know that the request was accepted, by uid. */
   accepted = new Set<string>();
 
   begin(seed: number): void {
@@ -55,7 +55,7 @@ class Witness {
     this.excuses += 1;
   }
 
-  /** The agent can no longer keep what it works on. */
+  /** The agent can no longer keep its current work. */
   agentFails(agent: string): void {
     this.failedAt.set(agent, clock.now);
     for (const made of this.running) if (made.agent === agent) this.excuses += 1;
@@ -70,7 +70,7 @@ class Witness {
 
 export const witness = new Witness();
 
-/** How an attempt goes if nothing disturbs it. The seed decides. */
+/** The course of an attempt without faults, as the seed determines it. */
 export function fortuneOf({ buildId, attempt }: Pick<Attempt, "buildId" | "attempt">) {
   const chance = new Chance(witness.seed * 7919 + buildId * 31 + attempt);
   const seconds = chance.between(5, chance.between(20, 150));

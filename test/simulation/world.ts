@@ -21,7 +21,7 @@ const patienceMs = 60 * 60_000;
 const tidyMs = 3 * 60_000;
 const hostCount = 2;
 const lookEveryMs = 2_000;
-/** When the sweep runs after the end. It keeps young objects, so it runs again when they are old enough. */
+/** The times of the sweep after the end. It keeps young objects, so it runs again when they are old enough. */
 const cleaningHours = [2, 26, 28];
 
 /** One service with its agents and users, from a seed to the end. */
@@ -30,13 +30,15 @@ export class World {
   readonly network: Network;
   readonly hosts: Host[] = [];
   readonly users: Users;
-  /** Faults that wait for a call of the service: after this many calls of the actors whose names contain `of`. */
+  /**
+   * Faults that wait for a call of the service: they happen after this many calls by actors whose names contain `of`.
+   */
   strikes: { fate: Fate; calls: number; of: string }[] = [];
   readonly story: string[] = [];
   #slowUntil = 0;
   /** Whether nothing fails in this plan. */
   isCalm = false;
-  /** Whether anyone works, and the sweep looks after it. */
+  /** Whether any user or agent works, and the sweep runs. */
   #isWatched = true;
   readonly #awayUntil = new Map<string, number>();
 
@@ -57,7 +59,7 @@ export class World {
     );
     this.service.restart();
     for (const { process } of this.hosts) process?.die();
-    await clock.settle(); // otherwise what they do when they die would be part of the next simulation
+    await clock.settle(); // otherwise, whatever they do when they die would be part of the next simulation
     const { story } = this;
     const facts = { story, builds, testdrives, attempts: witness.claims, simulatedMs: clock.now - beginning };
     return violation ? { ...facts, violation } : facts;
@@ -68,7 +70,7 @@ export class World {
     return process === undefined || this.network.cut.has(process);
   }
 
-  /** Whether D1 or R2 is away, without which an agent cannot claim. */
+  /** Whether D1 or R2 is unavailable, without which an agent cannot claim. */
   get isAway(): boolean {
     return [...this.#awayUntil.values()].some((until) => until > clock.now);
   }
@@ -77,7 +79,7 @@ export class World {
     this.story.push(`${((clock.now - beginning) / 1000).toFixed(2).padStart(9)}  ${line}`);
   }
 
-  /** Calls to this service of the platform fail for a time. */
+  /** Makes calls to this platform service fail for a time. */
   failFor(what: string, ms: number): void {
     this.#awayUntil.set(what, clock.now + ms);
   }
@@ -86,7 +88,7 @@ export class World {
     this.#slowUntil = clock.now + ms;
   }
 
-  /** Ends the faults that have not happened yet. */
+  /** Cancels the faults that have not happened yet. */
   #calm(): void {
     this.strikes = [];
     for (const { mishaps } of [this.service.jobs, this.service.imports]) mishaps.length = 0;
@@ -125,7 +127,7 @@ export class World {
     this.#look();
   }
 
-  /** Some checks are about how long something lasts. */
+  /** Some checks are about durations. */
   #look(): void {
     clock.after(lookEveryMs, () => {
       if (!this.#isWatched) return;
@@ -145,7 +147,7 @@ export class World {
   #fateOf(actor: Actor | undefined, what: string): Fate | undefined {
     if (actor?.kind !== "object" && actor?.kind !== "request") return undefined;
     for (const [name, until] of this.#awayUntil) if (until > clock.now && what.includes(name)) return "fails";
-    // Most calls are those of idle agents.
+    // Most calls are by idle agents.
     const strike = actor.name.includes("/queues/") ? undefined : this.strikes.find(({ of }) => actor.name.includes(of));
     if (!strike) return undefined;
     strike.calls -= 1;
@@ -178,13 +180,13 @@ export class World {
     }
   }
 
-  /** Polls that find no work would take most of the time. Returns when the next one is due. */
+  /** Stops the agents, whose polls without work would take most of the time. Returns the current time. */
   #agentsLeave(): number {
     for (const { process } of this.hosts) process?.die();
     return clock.now;
   }
 
-  /** The agents have gone, and nothing fails. */
+  /** All agents have gone, and nothing fails any more. */
   async #dayLater(): Promise<Violation | undefined> {
     this.#calm();
     const overAt = this.#agentsLeave();

@@ -79,7 +79,8 @@ interface Outcomes {
 }
 
 /**
- * Loads damaged copies of `whole` into new instances, solves with what was loaded, and counts outcomes; throws on any other.
+ * Loads damaged copies of `whole` into new instances, solves with the loaded packages, and counts outcomes. Throws on
+ * any other.
  */
 async function attempt(whole: Uint8Array, feed: (solver: Solver, bytes: Uint8Array) => void): Promise<Outcomes> {
   const outcomes: Outcomes = { fine: 0, unreadable: 0, crashed: 0 };
@@ -109,7 +110,7 @@ function endOf(work: () => void): keyof Outcomes {
   }
 }
 
-/** Cuts off every third copy; changes up to eight bytes in the others. The same seed gives the same damage. */
+/** Truncates every third copy, and changes up to eight bytes in the others. The same seed gives the same damage. */
 function damaged(whole: Uint8Array, seed: number): Uint8Array {
   let state = seed * 2_654_435_761;
   const below = (limit: number): number => {

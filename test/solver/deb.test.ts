@@ -83,7 +83,7 @@ describe("alternatives", () => {
   });
 
   it("are decided as apt decides them, package by package", async () => {
-    // libsolv would see that c needs y anyway, and leave x out.
+    // libsolv would see that c needs y anyway, and omit x.
     const packages = ["a 1; Depends: x | y", "c 1; Depends: y", "x 1", "y 1"];
     expect(await chosen(packages, ["a", "c"])).toEqual(["a=1", "c=1", "x=1", "y=1"]);
   });
@@ -95,7 +95,7 @@ describe("alternatives", () => {
   });
 
   it("forget a package that was tried in vain", async () => {
-    // x fails for a. If it still counted as installed, b would get no w: libsolv alone takes the y of c.
+    // x fails for a. If it still counted as installed, b would get no w. libsolv alone takes c's y.
     const packages = ["a 1; Depends: x | q", "b 1; Depends: x | w | y", "c 1; Depends: y", "x 1; Depends: gone"];
     const all = [...packages, "q 1", "w 1", "y 1"];
     expect(await chosen(all, ["a", "b", "c"])).toEqual(["a=1", "b=1", "c=1", "q=1", "w=1", "y=1"]);

@@ -10,7 +10,7 @@ const xzText = "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQAKVGlueSBMaW51eAoAALWSLGQd0cT5
 const xzLargeDictionary =
   "/Td6WFoAAATm1rRGAgAhARwAAAAQz1jMAQAKVGlueSBMaW51eAoAALWSLGQd0cT5AAEjC8Ib/QkftvN9AQAAAAAEWVo=";
 const bzip2Text = "QlpoOTFBWSZTWZHMid0AAAHXgAAQQAAABAQAACECYCAAIgyMQgyYhwneVOZ4u5IpwoSEjmRO6A==";
-// A mebibyte of zeros by `xz --lzma2=dict=1MiB`, 32 mebibytes of zeros by bzip2; both formats can be concatenated.
+// One MiB of zeros by `xz --lzma2=dict=1MiB`, and 32 MiB of zeros by bzip2. Both formats can be concatenated.
 const xzZeros =
   "/Td6WFoAAATm1rRGAgAhARAAAACocI6G7///ANldAABv/f//o7f/Rz5IFXI5YVG4kijmo4YH+e7kHoLTL8U6PAFLsX7JiopNL6MN2X+m44wjEVPgWRjFdYrid/i2lH8MasDedElk4ulcU7IE2PdEDKtfDW1G6eXDdoi3llestk3haR1v+0uIEGxCy4g/XACP0E6vJiiUcR89jyThcJ6nI1/sKMuF0ZWYin4qkfIndfcZwAaYTZj92K/VkA/EJVP49ZE2MQWlsO5vwXBNRwzRkRGqrWAdus6xJxhcWYbpZlJYvul2rFnk5VsFCPnH2q38+1Iq9+SVJQAAAAAAwva6PqJwa2AAAfUBgIBAAHmXf0exxGf7AgAAAAAEWVo=";
 const bzip2Zeros = "QlpoOTFBWSZTWaIgopoBAQHAAMAAAAggADCAKRtoAgGiAQDi7kinChIURBRTQA==";

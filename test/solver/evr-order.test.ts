@@ -1,4 +1,4 @@
-/** Versions are ordered without a solver as libsolv orders them. */
+/** Orders versions without a solver, in the same order as libsolv. */
 import { describe, expect, it } from "vitest";
 import { evr } from "#lib/contract/index";
 import { compareEvr, type Evr } from "#lib/solver/evr-order";
@@ -38,7 +38,7 @@ describe.each(["rpm", "deb"] as const)("versions of %s", (type) => {
         Math.sign(solver.compareEvr(evr(left), evr(right))),
       );
     fc.assert(fc.property(anEvr, anEvr, sameAsLibsolv), { numRuns: 2000 });
-    // Neighbours: most pairs above differ in the first pieces.
+    // Similar versions, because most pairs above differ in the first parts.
     fc.assert(
       fc.property(anEvr, written, (one, other) =>
         sameAsLibsolv(one, { ...one, version: one.version + other.slice(1) }),

@@ -23,7 +23,7 @@ import { stopClock } from "../support/clock.ts";
 
 const db = openDatabase(env.DB);
 const quotaBytes = 2 ** 30;
-// The time of an edit that is later than the clock, as with two edits within a millisecond.
+// The time of an edit that is ahead of the clock, as after two edits within a millisecond.
 const at = Date.now() + 24 * 60 * 60_000;
 
 let id: number;

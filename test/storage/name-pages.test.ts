@@ -10,7 +10,7 @@ import { namePages } from "#storage/schema";
 
 const db = openDatabase(env.DB);
 
-/** Every name of up to three of some letters, and longer ones around them. */
+/** Every name of up to three of a few letters, and longer names around them. */
 const letters = ["a", "b", "L", "l", "-", "é"];
 const pairs = letters.flatMap((one) => letters.map((other) => one + other));
 const names = [
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await addImport("foreign", names, "s390x");
 });
 
-/** Lowers letters as SQLite's lower() does. */
+/** Converts letters to lower case, like SQLite's lower(). */
 const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const rank = (name: string, needle: string) => (lower(name) === needle ? 0 : lower(name).startsWith(needle) ? 1 : 2);

@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
-/** The packages that a search must find, each as its repository's id and its name. */
+/** The packages that a search must find, each as the id of its repository and its name. */
 function expected(needle: string, limit: number): string[] {
   const rank = (name: string) => (name === needle ? 0 : name.startsWith(needle) ? 1 : name.includes(needle) ? 2 : 3);
   return repositories

@@ -17,7 +17,7 @@ const calls: Readonly<Record<string, Readonly<Record<string, readonly (readonly 
   ...ofUpdates,
 };
 
-/** These functions put together statements that other functions send. */
+/** These functions build statements that other functions send. */
 const composers = [
   "appliance-overview.overviewStatements",
   "appliance-software.softwareStatements",
@@ -30,7 +30,7 @@ const composers = [
   "inserts.insertFrom",
 ];
 
-/** Tables that do not grow with what users do, or with time. */
+/** Tables that do not grow over time, or with the actions of users. */
 const small: Readonly<Record<string, string>> = {
   base_systems: "rows of the operator's catalogues",
   template_sets: "rows of the operator's catalogues",
@@ -47,7 +47,7 @@ const theAnswer = "the operator's list of all of them";
 const someLive = "only what is not over, which has slots";
 const listed = "a short row for each appliance in the gallery, if a filter or a search selects some of them";
 
-/** Other statements that read a table, or all rows with one status, and why they may. */
+/** Other statements that read a whole table, or all rows with one status, and the reasons. */
 const known: Readonly<Record<string, string>> = {
   "account-removal.takeRemoved accounts": "removed ones by the order of their index, and ends at the limit",
   "accounts.listAccounts accounts": theAnswer,
@@ -152,7 +152,7 @@ it.each([
   expect((await readWhole([sql])).map(({ table }) => table)).toEqual(expected);
 });
 
-/** Tables that statements may read whole, or all rows of one status: most rows are finished, or have ended. */
+/** Tables that statements may read as a whole, or all rows with one status: most rows are finished, or have ended. */
 async function readWhole(statements: readonly string[]): Promise<{ sql: string; table: string }[]> {
   const named = env.DB.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all<{ name: string }>();
   const tables = (await named).results.map(({ name }) => name);
@@ -171,7 +171,7 @@ function explanation(sql: string): D1PreparedStatement {
 }
 
 function readByStep(step: string): string | undefined {
-  // A virtual table that is read as a whole has the index 0, with nothing after it.
+  // If a virtual table is read as a whole, its index is 0, with nothing after it.
   const [, scanned] = /^SCAN (\w+)(?!.* VIRTUAL TABLE INDEX (?:[1-9]|0:.))/.exec(step) ?? [];
   const [, searched] = /^SEARCH (\w+) .*\((?:status|state)=\?\)/.exec(step) ?? [];
   return scanned ?? searched;
@@ -180,7 +180,7 @@ function readByStep(step: string): string | undefined {
 const isAlias = (name: string, table: string, sql: string): boolean =>
   name === table || new RegExp(`\\b${table}"? (?:AS )?"?${name}\\b`, "i").test(sql);
 
-/** A database that notes every statement that is prepared. */
+/** A database that records every prepared statement. */
 function recordingDatabase(): { recording: Database; statements: string[] } {
   const statements: string[] = [];
   const d1 = new Proxy(env.DB, {

@@ -1,10 +1,10 @@
-/** Every call of the agent API, and the work that these calls are about. */
+/** Every call of the agent API, and the work that each call is about. */
 import { checkReport } from "./check-report.ts";
 import { bytesOf, sha256, type FakeAgent } from "./fake-agent.ts";
 
 export const key = "a".repeat(64);
 
-/** Work that an agent holds, and what a call about it needs. */
+/** Work that an agent holds, with everything that calls about it need. */
 export type Held = { id: number; token: string };
 
 /** The agents and their work. */
@@ -21,7 +21,7 @@ export interface Work {
 export type Call = { path: string; method: string; json?: unknown; body?: string; headers?: Record<string, string> };
 type Row = Omit<Call, "path" | "method"> & {
   path: (about: Work["build"] & { session: number }) => string;
-  /** The holder's answer: the call is authorized, whatever it then finds. */
+  /** The holder's answer: the call is authorized, whatever its result. */
   held: number;
 };
 
@@ -58,7 +58,7 @@ export const buildCalls: Record<string, Row & { ends?: true; done?: number }> = 
     json: { phase: "Installing software", percent: 1, message: "" },
     held: 200,
   },
-  // The build is not a rebuild.
+  // The build is no rebuild.
   "POST /builds/:id/rebuilt": { path: ({ id }) => `/builds/${id}/rebuilt`, json: { sha256: key, size: 1 }, held: 410 },
   "PUT /builds/:id/log": { path: ({ id }) => `/builds/${id}/log?offset=0`, body: "a line", held: 200 },
   "POST /builds/:id/artifacts/:name": {
@@ -81,7 +81,7 @@ export const buildCalls: Record<string, Row & { ends?: true; done?: number }> = 
     path: ({ id }) => `/builds/${id}/finish`,
     json: { fileName: "a.iso", rawSize: 1, compressed: false, installed: [], steps: [], builder: "9" },
     held: 409,
-    // An agent that lost the answer repeats the call.
+    // An agent that has lost the answer repeats the call.
     done: 200,
   },
   "POST /builds/:id/fail": {
@@ -116,7 +116,7 @@ export const sessionCalls: Record<string, Row & { ended?: number }> = {
     body: "",
     held: 410,
   },
-  // The session's own agent can read the session's disk for a while after it ends.
+  // For a while after the session ends, its own agent can still read its disk.
   "GET /testdrives/:id/modified": {
     path: ({ session }) => `/testdrives/${session}/modified`,
     ...socket,
@@ -143,7 +143,7 @@ export const sessionCalls: Record<string, Row & { ended?: number }> = {
   },
 };
 
-/** Calls about the agent itself: they return the caller's own data, or hand out work. */
+/** Calls about the agent itself. They return the caller's own data, or hand out work. */
 export const ownCalls: Record<string, Omit<Call, "method">> = {
   "GET /socket": { path: "/socket" },
   ...Object.fromEntries(

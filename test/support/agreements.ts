@@ -4,11 +4,11 @@ import tiny from "../../templates/tiny.json";
 
 export const tinyBase = tiny.baseSystem.name;
 
-/** Loads the shipped catalogue as the operator, with this as the agreement of its base system. */
+/** Loads the shipped catalogue as the operator, with this agreement for its base system. */
 export const putAgreement = (agreement: unknown): Promise<Response> =>
   operate("PUT", `/catalogues/${tiny.name}`, { ...tiny, baseSystem: { ...tiny.baseSystem, agreement } });
 
-/** Loads the catalogue with this agreement, or as it is shipped. */
+/** Loads the catalogue with this agreement, or as shipped. */
 export async function loadWithAgreement(agreement?: { title: string; text: string }): Promise<void> {
   expect((await putAgreement(agreement)).status).toBe(200);
 }

@@ -3,7 +3,7 @@ import type { Part } from "#lib/wire/shape";
 import * as fc from "./properties.ts";
 import { settingsParts, storedSettings } from "./settings.ts";
 
-/** Any values that the API accepts. A text is empty or the one from the example. */
+/** Any values that the API accepts. A text is either empty or the one from the example. */
 export const anySettings: fc.Arbitrary<Configuration["settings"]> = fc
   .record(Object.fromEntries(settingsParts.map(([, part]) => [part.key ?? "", anyValueOf(part)])))
   .map((some) => storedSettings.parse(some));

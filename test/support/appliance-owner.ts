@@ -2,7 +2,7 @@ import { browser } from "./browser.ts";
 import { signedIn } from "./client.ts";
 import { createAppliance } from "./factories.ts";
 
-/** An account with an appliance, and its browser, which is signed in. */
+/** An account with an appliance, and the account's browser, which is signed in. */
 export async function applianceOwner() {
   const tux = await signedIn();
   const firefox = browser();

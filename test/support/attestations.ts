@@ -13,7 +13,7 @@ export const bodyOf = async (answer: Response) => new TextDecoder().decode(await
 const exported = async (format: "pkcs8" | "spki", key: CryptoKey) =>
   Buffer.from((await crypto.subtle.exportKey(format, key)) as ArrayBuffer).toString("base64");
 
-/** Another key, as an operator would set it. */
+/** Another key, as an operator would configure it. */
 export const otherKey = async () => {
   const { privateKey, publicKey } = (await crypto.subtle.generateKey("Ed25519", true, ["sign"])) as CryptoKeyPair;
   return { pkcs8: await exported("pkcs8", privateKey), spki: await exported("spki", publicKey) };

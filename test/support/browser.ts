@@ -7,7 +7,7 @@ import { visit, type Client } from "./client.ts";
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/** A browser. It keeps the cookie that it was given, and follows no redirect automatically. */
+/** A browser. It keeps the cookie that it receives, and follows no redirect automatically. */
 export function browser({ origin = "https://kiln.test", cookie = "", userAgent = firefox } = {}) {
   const jar = cookieJar(cookie);
   const ask = async (path: string, init: RequestInit = {}) => {
@@ -27,7 +27,7 @@ export function browser({ origin = "https://kiln.test", cookie = "", userAgent =
     jar,
     get: (path: string, headers: Record<string, string> = {}) => ask(path, { headers }),
     post,
-    /** Has a session without the form: checking a password takes a tenth of a second of processor time. */
+    /** Creates a session without the form, because checking a password takes a tenth of a second of processor time. */
     beginSession: async (tux: Client) => jar.take(sessionCookie((await sessionOf(tux)).secret)),
     signIn: ({ username }: Client, password = "correct horse", form: Record<string, string> = {}) =>
       post("/sign_in", { name: username, password, ...form }),

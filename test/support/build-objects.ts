@@ -3,7 +3,7 @@ import { signedIn } from "./client.ts";
 import { createAppliance, startBuild } from "./factories.ts";
 import { fakeAgent } from "./fake-agent.ts";
 
-/** A build that waits, and its object. */
+/** A waiting build, and its object. */
 export async function queuedBuild() {
   const tux = await signedIn();
   const applianceId = await createAppliance(tux);

@@ -7,7 +7,7 @@ import { openDatabase } from "#storage/db";
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
-/** The answer to a request for a build; for a build that must start, use `startBuild` of factories.ts. */
+/** The answer to a request for a build. If the build must start, use `startBuild` of factories.ts. */
 export const requestBuild = (tux: Client, applianceId: number, params: Record<string, string> = {}) =>
   tux.post("/running_builds", { appliance_id: applianceId, ...params });
 
@@ -34,7 +34,7 @@ export async function rowOfBuild(buildId: number): Promise<Build> {
 
 export const objectOfBuild = async (buildId: number) => buildObject(env, await rowOfBuild(buildId));
 
-/** Returns when the alarm of an ended build has done its work. The alarm may also go off on its own at this moment. */
+/** Resolves when the alarm of an ended build has done its work. The alarm may also fire on its own at this moment. */
 export async function runAlarm(buildId: number): Promise<void> {
   const object = await objectOfBuild(buildId);
   await runDurableObjectAlarm(object);
@@ -42,8 +42,8 @@ export async function runAlarm(buildId: number): Promise<void> {
 }
 
 /**
- * Cancels all builds that wait or run, so that only later ones can be claimed. An agent that claims them does not suffice:
- * its leases end after 30 s, and then they wait again.
+ * Cancels all waiting and running builds, so that only later ones can be claimed. Claiming them is not enough: the
+ * leases end after 30 s, and then the builds wait again.
  */
 export async function cancelAllBuilds(): Promise<void> {
   const { results } = await env.DB.prepare("SELECT id FROM builds WHERE status IN ('queued', 'running')").all<{
@@ -52,7 +52,7 @@ export async function cancelAllBuilds(): Promise<void> {
   for (const { id } of results) await (await objectOfBuild(id)).cancel();
 }
 
-/** The number of attempts that all builds have lost. */
+/** The number of lost attempts of all builds. */
 export const attemptsLost = async () =>
   (await env.DB.prepare("SELECT coalesce(sum(value), 0) AS n FROM counters WHERE name = 'attempts_lost'").first<number>(
     "n",

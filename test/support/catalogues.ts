@@ -7,10 +7,10 @@ import leap15 from "../../templates/leap-15.6.json";
 import leap16Changes from "../../templates/leap-16.0.json";
 import tumbleweedChanges from "../../templates/tumbleweed.json";
 
-/** If a template extends another one, TypeScript does not know its shape: the tests parse the catalogue. */
+/** TypeScript does not know the shape of a template that extends another one: the tests parse the catalogue. */
 export const debian12 = withLikes(debian12File) as Omit<typeof debian12File, "sets"> & { sets: unknown };
 
-/** A catalogue has the shape of its parent, unless its tests fail. */
+/** A catalogue has the shape of its parent. Otherwise its tests fail. */
 const asParent = <T>(parent: T, changes: Parameters<typeof extended>[1]) => extended(parent, changes) as T;
 
 export const debian13 = asParent(debian12, debian13Changes);

@@ -16,14 +16,14 @@ interface Channel {
 export const channelsAt = async (who: Client, path: string): Promise<Channel[]> =>
   (await (await who.get(path, { headers: { accept: "application/json" } })).json<{ channels: Channel[] }>()).channels;
 
-/** A new appliance, with what the tests of channels do with it. */
+/** A new appliance, with the actions that tests of channels need. */
 export type Room = Awaited<ReturnType<typeof newRoom>>;
 export async function newRoom(tux: Client) {
   const id = await createAppliance(tux, { name: "Reading room" });
   const channels = () => channelsAt(tux, `/appliances/${id}/channels`);
   const image = (version: string) => bytesOf(`the image of ${version} of ${id}`);
 
-  /** Builds a version in some formats. Returns the ids of the builds. */
+  /** Builds a version in several formats. Returns the ids of the builds. */
   async function build(version: string, ...types: string[]): Promise<number[]> {
     const ids: number[] = [];
     for (const image_type of types.length === 0 ? ["oem"] : types) {

@@ -2,13 +2,13 @@ import { env, exports } from "cloudflare:workers";
 import { encrypt, keyedHash, newPassword } from "#domain/secrets";
 import { addAccount } from "#storage/accounts";
 
-/** A REST client with credentials: its calls go through the whole Worker. */
+/** A REST client with credentials. Its calls go through the whole Worker. */
 export interface Client {
   accountId: number;
   accountUid: string;
   username: string;
   apiKey: string;
-  /** `path` below /api/v2/user, or v1 if requested, such as "/appliances". */
+  /** `path` is below /api/v2/user, or below v1 on request, such as "/appliances". */
   get: (path: string, init?: RequestInit) => Promise<Response>;
   delete: (path: string) => Promise<Response>;
   /** Parameters in the query string, as most clients send them. */
@@ -62,7 +62,7 @@ function client(who: Pick<Client, "accountId" | "accountUid" | "username" | "api
   };
 }
 
-/** A request without credentials, or with explicit ones; `path` from the root. */
+/** A request without credentials, or with explicit ones. `path` starts at the root. */
 export const visit = (path: string, init?: RequestInit): Promise<Response> =>
   exports.default.fetch(/^https?:/.test(path) ? path : origin + path, init);
 

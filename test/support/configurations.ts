@@ -34,7 +34,7 @@ export const putPortion = (tux: Client, id: number, portion: string): Promise<Re
 export const putConfiguration = (tux: Client, id: number, configuration: object): Promise<Response> =>
   tux.put(`/appliances/${id}/configuration`, JSON.stringify({ configuration }), "application/json");
 
-/** Sends a document that must replace a certain one. */
+/** Sends a document that must replace a specific one. */
 export const putIfMatch = (
   tux: Client,
   path: string,

@@ -1,11 +1,11 @@
-/** Bindings that record their calls: a Worker on Cloudflare may make 10,000 of them in one invocation. */
+/** Bindings that record their calls, because a Worker on Cloudflare may make only 10,000 of them in one invocation. */
 export function counting<Bindings extends object>(bindings: Bindings): { env: Bindings; calls: string[] } {
   const calls: string[] = [];
   const watched = Object.entries(bindings).map(([name, binding]) => [name, watch(name, binding, calls)]);
   return { env: Object.fromEntries(watched), calls };
 }
 
-/** Methods that only make another object, whose calls are then recorded. */
+/** Methods that only create another object, whose calls are then recorded. */
 const makers = new Set(["getByName", "idFromName", "prepare", "bind"]);
 
 function watch(name: string, target: unknown, calls: string[]): unknown {

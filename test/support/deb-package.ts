@@ -60,7 +60,7 @@ export async function membersOf(control: string, payload = "payload"): Promise<[
 export const debOf = async (text: string, payload?: string): Promise<Uint8Array<ArrayBuffer>> =>
   arOf(...(await membersOf(controlOf(text), payload)));
 
-// `packed 1:2.0~rc1-3 all; Depends: base-files`, with parts compressed by xz: tests cannot make these here.
+// `packed 1:2.0~rc1-3 all; Depends: base-files`, with parts compressed by xz, which tests cannot make here.
 const packedXz =
   "ITxhcmNoPgpkZWJpYW4tYmluYXJ5ICAgMTc5NTM3NDcxMyAgMCAgICAgMCAgICAgMTAwNjQ0ICA0ICAgICAgICAgYAoyLjAKY29udHJvbC50YXIueHogIDE3OTUzNzQ3MTMgIDAgICAgIDAgICAgIDEwMDY0NCAgMzQ0ICAgICAgIGAK/Td6WFoAAATm1rRGBMCXAoBQIQEWAAAAAAAAANS270ngJ/8BD10AFwu8HH0BlcAdSj55FcLMJqNjHG/iYCEL3EDu2HXt/Qq2J8QonaxpNS/k1Qhu0LTfQlSj6nwMK8RGW/LIRA2QRvLoHS8e9dfagfIzE9AhMWqcpSmWsbsL6gMYy+XwtUsYBkTUePAPHFkVjGvfiJAhxVgz25u8jJr159pStUYnW6zDupKXdPN7Vauj976j8ABNBFomfvMmpvad+szFKK0fIFX1Qy24HUtCxMXyb9cyfpdJjHm3iOGLamoUSQbR59YWp3HFgBIZKs5Suyjv0nqKFQEpGOxHfNgHnIR/xvUckIA64NMw1NEhBNwLZprC1emivUlnkoobCONqtw+wB/xaCYMlKVDw9aWB91Onduh2AAAAW3qUMKLvvHYAAbMCgFAAAO1+LqSxxGf7AgAAAAAEWVpkYXRhLnRhci54eiAgICAgMTc5NTM3NDcxMyAgMCAgICAgMCAgICAgMTAwNjQ0ICAyMjQgICAgICAgYAr9N3pYWgAABObWtEYEwJ4BgFAhARYAAAAAAAAAWiVzWuAn/wCWXQAXC7wcfQGVwB1KPnkVwswmo2Mcb+JgIQvcQO7Yde39CrYnxCidrGk1L+TVCG7QtN9CVKPqfAwrxEZrNnxl1RtJDKpVtpLCtdaHEPHs9C1SreXshNrWSmDDJTz5MC+ML66mJG6i3F+bS1JpRjzw6f9b68YxT6AX6BI8o08VdgPBJgQ/6bdH4esOOgu7uZKl5LNNu0MQMAAAAAB95UW+s72u2QABugGAUAAA9VWBxLHEZ/sCAAAAAARZWg==";
 export const packedByXz = () => Uint8Array.from(atob(packedXz), (character) => character.charCodeAt(0));

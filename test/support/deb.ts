@@ -1,4 +1,4 @@
-/** Repositories of deb as files, made as Debian makes them. */
+/** Deb repositories as files, in Debian's format. */
 import { createHash } from "node:crypto";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createCleartextMessage, generateKey, type PrivateKey, sign } from "openpgp";
@@ -41,7 +41,7 @@ interface Suite {
   compression?: "gz" | "zst" | "none";
 }
 
-/** The files of a suite, relative to its directory; signed if there is a key, otherwise with a plain Release. */
+/** The files of a suite, relative to its directory. Signed if there is a key, otherwise with a plain Release. */
 export async function debSuite({
   codename = "test",
   lists,

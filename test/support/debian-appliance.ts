@@ -1,4 +1,4 @@
-/** An appliance of Debian, whose mirror the test changes, and how the service looks at its images. */
+/** An appliance of Debian with a mirror that the test changes, and the service's checks of its images. */
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { findWatch } from "#storage/watches";
@@ -55,7 +55,7 @@ export class DebianAppliance {
     return buildId;
   }
 
-  /** Looks at this appliance only, as if this much time had passed. */
+  /** Checks only this appliance, as if this much time had passed. */
   async look(ms = 0): Promise<void> {
     const at = Date.now() + ms;
     await env.DB.batch([
@@ -69,7 +69,7 @@ export class DebianAppliance {
     return findWatch(db, this.id);
   }
 
-  /** The builds that the service has started. */
+  /** The builds that the service has started on its own. */
   async automaticBuilds() {
     const all = await env.DB.prepare("SELECT id, version, status FROM builds WHERE appliance_id = ? AND is_background")
       .bind(this.id)

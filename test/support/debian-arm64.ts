@@ -1,4 +1,4 @@
-/** A catalogue of Debian for arm64 with a few packages: its template is appliance 901. */
+/** A catalogue of Debian for arm64 with a few packages. Its template is appliance 901. */
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { importRepository } from "#domain/repositories/import";
@@ -17,7 +17,7 @@ const packages = [
   "linux-image-arm64 6.1.158-1 arm64; Depends: base-files",
   "grub-efi-arm64-bin 2.06-13+deb12u1 arm64; Depends: base-files (>= 12)",
 ];
-/** The index lists these, too. */
+/** The index also lists these. */
 const ofPcs = ["base-files 12.4+deb12u12; Essential: yes", "linux-image-amd64 6.1.158-1"];
 
 function catalogue(armour: string) {

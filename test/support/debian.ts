@@ -1,4 +1,4 @@
-/** A catalogue of Debian with a few packages: its template is appliance 900. */
+/** A catalogue of Debian with a few packages. Its template is appliance 900. */
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { importRepository } from "#domain/repositories/import";

@@ -21,7 +21,7 @@ export async function announceOne(
   await objectOf(tux).announce({ ...announcement, ...more });
 }
 
-/** No server answers at this URL. The tests of webhooks have their own receivers. */
+/** No server answers at this URL. Webhook tests have their own receivers. */
 export const hookUrl = "https://hooks.example.org/";
 
 /** Makes a webhook and one of its deliveries. */
@@ -39,11 +39,11 @@ interface ReadEvent {
   data: any;
 }
 
-/** A client of the stream, which returns events in their order. */
+/** A client of the stream, which returns events in order. */
 export interface Listener {
   /** The next event; skips comments. */
   next: () => Promise<ReadEvent>;
-  /** The next block unchanged, including comments; undefined at the end of the stream. */
+  /** The next block unchanged, including comments. Undefined at the end of the stream. */
   block: () => Promise<string | undefined>;
   close: () => Promise<void>;
 }

@@ -1,30 +1,30 @@
 import { expect, it } from "vitest";
 import { away, withFate, type Fate } from "./storage-faults.ts";
 
-/** One run of some work that makes storage calls. It repeats failed calls as the clients of the service do. */
+/** One run of some work that makes storage calls. It repeats failed calls, like the service's clients. */
 export interface Run {
-  /** The step that is being done at the moment. */
+  /** The current step. */
   readonly step: string;
   toTheEnd: () => Promise<void>;
-  /** Expects that nothing of it is lost and that nothing exists twice. */
+  /** Expects that nothing is lost and nothing exists twice. */
   expectWhole: (outage?: Service) => Promise<void>;
 }
 
 export interface Work {
   begin: () => Promise<Run>;
-  /** The steps in which a call must have failed. Without such calls, the test would test nothing. */
+  /** The steps in which a call must have failed. Otherwise the test would prove nothing. */
   steps: string[];
   /** Called after all runs of a kind of fault. */
   atTheEnd?: () => Promise<void>;
 }
 
 export type Service = keyof typeof outageMs;
-/** Longer than a lease, and longer than an agent repeats most calls. */
+/** Longer than a lease, and longer than the time for which an agent repeats most calls. */
 const outageMs = { D1: 40_000, R2: 40_000, object: 40_000 };
 
 /**
- * Each storage call of some work fails: once instead of being done, once after it was done, and for 40 s, with all others of the
- * same service. The calls are those that a good run makes.
+ * Makes each storage call of some work fail: once before it is done, once after it is done, and for 40 s together with
+ * all other calls of the same service. The calls are those of a run without faults.
  */
 export function survivesEveryFailure({ begin, steps, atTheEnd }: Work): void {
   it.each(Object.entries(faults))("survives that any call fails %s", async (_, faultOf) => {
@@ -37,8 +37,8 @@ export function survivesEveryFailure({ begin, steps, atTheEnd }: Work): void {
       await run.expectWhole(fault.outage()).catch((error: unknown) => failedAt(wanted, error));
     }
     await atTheEnd?.();
-    // Queue consumers and alarms call on their own, so a single call may not come again; but some calls of each step
-    // do.
+    // Queue consumers and alarms make calls at their own times, so a single call may not occur again. But some calls of
+    // each step do.
     expect([...failed].toSorted()).toEqual(steps.toSorted());
   });
 }
@@ -102,7 +102,7 @@ const faults: Record<string, FaultOf> = {
   "for 40 s": outage,
 };
 
-/** Repeats a call while the service is at fault. `pass` passes time between two tries. */
+/** Repeats a call while the service is at fault. `pass` advances the time between two attempts. */
 export async function insist(
   what: string,
   call: () => Promise<Response>,
@@ -117,7 +117,7 @@ export async function insist(
   throw new Error(`${what} fails forever`);
 }
 
-/** An answer that no repetition changes. */
+/** An answer that does not change if the request is repeated. */
 export class Failed extends Error {
   readonly status: number;
   constructor(what: string, status: number, text: string) {

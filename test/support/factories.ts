@@ -9,7 +9,7 @@ let templates: Promise<void> | undefined;
 let templatesOf: unknown;
 const file = globalThis as { kilnFile?: number };
 
-/** A clone of the plain Tiny Linux template, which can be built immediately; returns its id. */
+/** A clone of the plain Tiny Linux template, which can be built immediately. Returns its id. */
 export async function createAppliance(tux: Client, overrides: Record<string, string | number> = {}): Promise<number> {
   if (templatesOf !== file.kilnFile) templates = undefined;
   templatesOf = file.kilnFile;
@@ -19,7 +19,7 @@ export async function createAppliance(tux: Client, overrides: Record<string, str
   return Number(appliance.id);
 }
 
-/** An appliance that causes no warnings: its root does not have the template's password. */
+/** An appliance without warnings: its root user does not have the template's password. */
 export async function createSafeAppliance(
   tux: Client,
   overrides: Record<string, string | number> = {},
@@ -35,7 +35,7 @@ export const setRootPassword = (tux: Client, id: number) =>
     "<configuration><users><user><name>root</name><password>known to no one</password></user></users></configuration>",
   );
 
-/** A build that waits for an agent; returns its id. */
+/** A build that waits for an agent. Returns its id. */
 export async function startBuild(
   tux: Client,
   applianceId: number,

@@ -49,7 +49,7 @@ export const result: BuildFinished = {
   builder: "9.24.56",
 };
 
-/** An agent that speaks the real protocol with the real Worker, and builds nothing. */
+/** An agent that uses the real protocol with the real Worker, but builds nothing. */
 export interface FakeAgent {
   id: number;
   token: string;
@@ -61,9 +61,9 @@ export interface FakeAgent {
   hello: (can?: Partial<Capabilities>, as?: Pick<Hello, "incarnation">) => Promise<HelloAnswer>;
   /** Claims the oldest waiting build, of any account. */
   claims: (as?: Partial<BuildClaimRequest>) => Promise<Attempt | undefined>;
-  /** Claims exactly this build; claims older ones, which earlier tests left waiting, on the way. */
+  /** Claims exactly this build. To get there, claims older ones that earlier tests left waiting. */
   claimsBuild: (buildId: number | string, as?: Partial<BuildClaimRequest>) => Promise<Attempt>;
-  /** Claims this build and does everything until it is finished. */
+  /** Claims this build, and completes it. */
   buildsSuccessfully: (
     buildId: number | string,
     image?: Uint8Array<ArrayBuffer>,
@@ -71,7 +71,7 @@ export interface FakeAgent {
   ) => Promise<Attempt>;
 }
 
-/** One claim of a build; its calls include its token. */
+/** One claim of a build. Its calls include its token. */
 export class Attempt {
   readonly claim: BuildClaim;
   readonly #agent: Pick<FakeAgent, "call">;
@@ -119,7 +119,7 @@ export class Attempt {
     return await this.call(`artifacts/${name}/complete`, stated);
   }
 
-  /** Every step of one artifact's upload. */
+  /** All steps of one artifact's upload. */
   async uploadsArtifact(name: ArtifactName, file: Uint8Array<ArrayBuffer>): Promise<void> {
     await this.opensUpload(file.byteLength, name);
     for (const [index, part] of partsOf(file).entries()) await succeeded(this.sendsPart(index + 1, part, { name }));
@@ -193,7 +193,7 @@ function agentWith(id: number, token: string): FakeAgent {
   };
 }
 
-/** Bytes over plain memory, as a request body requires. */
+/** Bytes with their own plain memory, as a request body requires. */
 export const bytesOf = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(new TextEncoder().encode(text));
 
 export const sha256 = (bytes: Uint8Array): string => hash("sha256", bytes);

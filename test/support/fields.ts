@@ -8,7 +8,7 @@ interface FoundField {
   part: Part;
   /** The path of the list whose entries have it. */
   list?: string;
-  /** Why an import of a KIWI description does not bring it: its own reason, or that of its list. */
+  /** The reason why an import of a KIWI description omits it: its own reason, or that of its list. */
   notImported: string | undefined;
 }
 

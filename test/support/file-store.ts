@@ -13,7 +13,9 @@ export interface StoreBytes {
 /** A file with this content, a link, or another kind of entry. */
 export type Node = string | { link: string } | { type: "d" | "c" | "b" | "p" | "s" } | { entry: FileEntry };
 
-/** A store of these paths; directories above them are added automatically. As an agent does, it stores each content once. */
+/**
+ * A store of these paths. Directories above them are added automatically. Each content is stored once, as by an agent.
+ */
 export function fileStoreOf(nodes: Record<string, Node>): StoreBytes {
   const paths = Object.keys(nodes);
   const dirs = paths.flatMap(dirsAbove).filter((dir) => !(dir in nodes));

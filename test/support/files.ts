@@ -18,7 +18,7 @@ interface Call {
   headers?: Record<string, string>;
 }
 
-/** A call with a body, as a client makes it; `path` below /api/v2/user. */
+/** A call with a body, like a client's. `path` is below /api/v2/user. */
 export async function send(tux: Client, body: BodyInit | null, { method = "POST", path, settings, headers }: Call) {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;
   const init = { method, body, headers: { authorization, ...headers } };
@@ -39,7 +39,7 @@ export function fileForm(
   return form;
 }
 
-/** Uploads a file as a client does; returns its element. */
+/** Uploads a file like a client. Returns its element. */
 export async function uploadFile(
   tux: Client,
   applianceId: number,
@@ -51,10 +51,10 @@ export async function uploadFile(
   return (await readXml(await send(tux, form, { path: `/files?${parameters}` }))).file;
 }
 
-/** Number of contents in R2: a refused one must leave none. */
+/** Number of contents in R2. A refused file must leave none. */
 export const contentCount = async () => (await env.BLOBS.list({ prefix: contentsPrefix })).objects.length;
 
-/** Gives the template a file like this one; returns its id. */
+/** Gives the template a file like this one. Returns its id. */
 export async function templateFile(id: string): Promise<string> {
   const db = openDatabase(env.DB);
   const file = await findAnyOverlayFile(db, Number(id));

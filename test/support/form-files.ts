@@ -1,7 +1,7 @@
 import type { browser } from "./browser.ts";
 import { visit } from "./client.ts";
 
-/** Sends a form with files, as a browser does. Without files, it sends one without a name. */
+/** Sends a form with files, like a browser. Without files, it sends one without a name. */
 export async function sendFiles(
   firefox: ReturnType<typeof browser>,
   path: string,

@@ -1,7 +1,7 @@
 /** An FTP server that exists only in the test: its connections are pairs of streams. */
 export interface FakeFtp {
   connectTo: (port: number) => Socket;
-  /** The commands it received, in order. */
+  /** The received commands, in order. */
   commands: string[];
   /** Ports that the client connected to. */
   ports: number[];
@@ -9,16 +9,16 @@ export interface FakeFtp {
   closed: () => number;
 }
 
-/** How it differs from a normal server. */
+/** The differences from a normal server. */
 export interface FtpBehaviour {
   greeting?: string;
-  /** Answers that replace its own, by command. */
+  /** Answers that replace the server's own, by command. */
   answers?: Record<string, string>;
   /** Its answer after the data is sent. */
   end?: string;
   /** Never ends the data. */
   hangs?: boolean;
-  /** Closes its control connection when the data is sent. */
+  /** Closes its control connection after the data. */
   leaves?: boolean;
 }
 

@@ -20,7 +20,7 @@ const example = readDocument(
   readJson(configurationChange, JSON.stringify(jsonExample(configuration, "v2"))),
 );
 
-/** A configuration with a value in each of its fields: the one from the example, or one that makes a difference. */
+/** A configuration with a value in each field. The value is the example's, or one that makes a difference. */
 export const fullConfiguration: Configuration = withChange(
   { name: "Kiosk", version: "0.0.1", imageType: "oem", configuration: initial },
   {

@@ -3,7 +3,7 @@ import { createBuild } from "./factories.ts";
 import { rpmOf } from "./packages.ts";
 import { sent } from "../api/every-call/send.ts";
 
-/** A call with a plain text body under the Ruby client's content type. */
+/** A plain text body with the Ruby client's content type. */
 export const sendText = (
   tux: Client,
   method: "POST" | "PUT",
@@ -21,13 +21,13 @@ export const galleryPath = (applianceId: number, rest = ""): string => `/gallery
 export const publish = (tux: Client, applianceId: number, version = "0.0.1", notes = ""): Promise<Response> =>
   sendText(tux, "POST", galleryPath(applianceId, `/version/${version}`), { body: notes });
 
-/** Changes a part of an appliance's configuration. */
+/** Changes one part of an appliance's configuration. */
 export async function configure(tux: Client, applianceId: number, xml: string): Promise<void> {
   const answer = await tux.put(`/appliances/${applianceId}/configuration`, `<configuration>${xml}</configuration>`);
   if (!answer.ok) throw new Error(await answer.text());
 }
 
-/** An appliance in the gallery, with this configuration and its first version built. */
+/** A published appliance with this configuration, whose first version is built. */
 export async function publishedAppliance(
   tux: Client,
   { configuration = "", notes = "" }: { configuration?: string; notes?: string } = {},
@@ -39,7 +39,7 @@ export async function publishedAppliance(
   return { applianceId, buildId };
 }
 
-/** Uploads a package of the account, and adds the user repository with it to an appliance. */
+/** Uploads a package to the account, and adds the user repository with it to an appliance. */
 export async function addUserRepository(tux: Client, applianceId: number, name: string): Promise<void> {
   await sent({
     method: "POST",

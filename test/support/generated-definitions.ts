@@ -43,7 +43,7 @@ const choice = (repositories: Definition["repositories"]) =>
     { requiredKeys: ["name"] },
   );
 
-/** Values that pin a package to one of these repositories. A name that two of them have is ambiguous. */
+/** Values that pin a package to one of these repositories. If two repositories have the same name, it is ambiguous. */
 function pinsOf(repositories: Definition["repositories"]): string[] {
   const names = repositories.map(({ name }) => name);
   return repositories.flatMap(({ name, url, uploads }) => {

@@ -4,7 +4,7 @@ import { visit } from "./client.ts";
 import { runningDrive, type Drive } from "./testdrives.ts";
 import type { Client } from "./client.ts";
 
-/** A running session with a network, and the agent's side of its guest's web server. */
+/** A running session with a network, and its guest's web server as the agent sees it. */
 export async function webDrive(owner: Client) {
   const drive = await runningDrive(owner, { network: "on" });
   const web = drive.web ?? "";

@@ -1,7 +1,7 @@
 import type { Fetch } from "#domain/repositories/download";
 import type { RepositoryFiles } from "./mirror.ts";
 
-/** A mirror that sends the first byte of one file, and the rest when the test allows it. */
+/** A mirror that sends the first byte of one file, and the rest after the test allows it. */
 export function heldMirror(url: string, files: RepositoryFiles, heldPath: string) {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

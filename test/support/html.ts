@@ -25,7 +25,7 @@ export function parseHtml(html: string): Page {
 export const textOf = (where: Element, selector: string): string =>
   (where.querySelector(selector)?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
 
-/** The hidden fields of a form, except the token, which each test adds itself. */
+/** The hidden fields of a form, except the token, which each test adds. */
 export const hiddenFields = (form: Element | null): Record<string, string> =>
   Object.fromEntries(
     [...(form?.querySelectorAll("input[type=hidden]") ?? [])]

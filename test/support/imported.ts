@@ -3,7 +3,7 @@ import { solverModule } from "#lib/solver/module";
 import { openSolver, type Solver } from "#lib/solver/solver";
 import { aliasOf, type Repository } from "#storage/repositories";
 
-/** A solver with the parts that an import left in R2. */
+/** A solver with the parts that an import has stored in R2. */
 export async function solverOf({ id, parts }: Pick<Repository, "id" | "parts">): Promise<Solver> {
   const solver = await openSolver(solverModule);
   const repository = solver.addRepository(aliasOf(id));

@@ -1,8 +1,8 @@
 import { vi } from "vitest";
 
 /**
- * Counts the turns of the event loop that other work gets while this work runs. The clock runs so fast that each `rest()` is
- * due, so the count does not depend on the machine's speed.
+ * Counts the turns of the event loop that other work gets while this work runs. The clock runs so fast that each
+ * `rest()` is due, so the count does not depend on the speed of the machine.
  */
 export async function loopTurns(work: () => Promise<unknown>): Promise<number> {
   let now = performance.now();

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 
 /**
- * Copies a row many times. Each column of `changes` is an SQL expression, in which `one` is the row and `i` the number
- * of the copy.
+ * Copies a row many times. Each column of `changes` is an SQL expression, where `one` is the row and `i` the number of
+ * the copy.
  */
 export async function copyRow(
   table: string,
@@ -13,7 +13,7 @@ export async function copyRow(
     changes = {},
   }: { id: number; from?: number; times: number; changes?: Readonly<Record<string, string>> },
 ): Promise<void> {
-  // Generated columns are not among these, and the database chooses the ids.
+  // Omits generated columns. The database chooses the ids.
   const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info(?) WHERE name <> 'id'`)
     .bind(table)
     .all<{ name: string }>();

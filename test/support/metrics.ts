@@ -1,6 +1,6 @@
 import { operate } from "./client.ts";
 
-/** The values of GET /admin/metrics by name and labels, as they are written: `kiln_builds{state="queued"}`. */
+/** The values of GET /admin/metrics, by name and labels as written there: `kiln_builds{state="queued"}`. */
 export async function metricsNow(): Promise<Map<string, number>> {
   const text = await (await operate("GET", "/metrics")).text();
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));

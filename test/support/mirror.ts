@@ -1,4 +1,7 @@
-/** Repositories as files: published in the service's own R2, or served by a mirror that exists only in the test. */
+/**
+ * Repositories as files. They are published in the service's own R2, or served by a mirror that exists only in the
+ * test.
+ */
 import { env } from "cloudflare:workers";
 import { repositoryFileKey } from "#storage/blobs";
 import type { RepositoryFiles } from "./rpm-md.ts";

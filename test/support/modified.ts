@@ -10,11 +10,11 @@ import {
 import { visit, type Client } from "./client.ts";
 import { open, runningDrive, type Drive, type Wire } from "./testdrives.ts";
 
-/** A session with an agent that answers orders about its files as the test specifies. */
+/** A session whose agent answers requests about its files as the test specifies. */
 export interface ModifiedDrive extends Drive {
   control: Wire;
   line: Wire;
-  /** All orders so far. */
+  /** All requests so far. */
   orders: ModifiedOrder[];
 }
 

@@ -62,7 +62,7 @@ export async function expectAsDescribed(
   expect(complaints(value, schema, name)).toEqual([]);
 }
 
-/** Lists what is wrong with a value, including properties that the schema does not name. */
+/** Lists the faults of a value, including properties that the schema does not name. */
 export function complaints(value: unknown, schema: Schema, at: string): string[] {
   if (schema.type === "object") return objectComplaints(value, schema, at);
   if (schema.type === "array") {

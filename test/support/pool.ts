@@ -10,7 +10,7 @@ export interface Connected {
   agentId: number;
   notices: AgentNotice[];
   headers: Headers;
-  /** Returns when the pool has the report. */
+  /** Resolves when the pool has the report. */
   reports: (report: Partial<AgentReport>) => Promise<void>;
   close: () => void;
 }
@@ -24,7 +24,7 @@ export const report: AgentReport = {
   can: capabilities,
 };
 
-/** Abilities that only agents of one test have, so that they get no work of others: a builder root and nothing else. */
+/** Capabilities that only agents of one test have, so that they get no other work: only a builder root. */
 export const onlyIn = (root: string): Capabilities => ({
   ...capabilities,
   imageTypes: [],
@@ -36,7 +36,7 @@ export const onlyIn = (root: string): Capabilities => ({
 type Pool = ReturnType<typeof switchboard>;
 let lastId = 5_000_000;
 
-/** Connects agents that have no row. Each reports the same, unless it sends no report. */
+/** Connects agents that have no row. All send the same report, or none. */
 export async function connect(
   count: number,
   { said, pool = switchboard(env) }: { said?: Partial<AgentReport> | undefined; pool?: Pool } = {},
@@ -74,7 +74,7 @@ async function connectOne(pool: Pool, said?: AgentReport): Promise<Connected> {
   return one;
 }
 
-/** Waits until the pool has a report of each. */
+/** Waits until the pool has every agent's report. */
 async function known(pool: Pool, all: readonly Connected[]): Promise<void> {
   await vi.waitFor(async () => {
     const ids = new Set((await pool.reports()).map(({ agentId }) => agentId));
@@ -82,6 +82,6 @@ async function known(pool: Pool, all: readonly Connected[]): Promise<void> {
   }, patienceMs);
 }
 
-/** How many notices each of them has received. */
+/** The number of notices that each of them has received. */
 export const counts = (agents: readonly Connected[]): number[] => agents.map(({ notices }) => notices.length);
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -5,7 +5,7 @@ import { capabilities, fakeAgent, type Attempt, type FakeAgent } from "./fake-ag
 import type { StoreBytes } from "./file-store.ts";
 import { readXml } from "./xml.ts";
 
-/** An agent that takes rebuilds reports this with a claim. */
+/** The report in a claim by an agent that accepts rebuilds. */
 export const canRebuild: Partial<BuildClaimRequest> = { capabilities: { ...capabilities, rebuilds: true } };
 
 export async function rebuildsOf(client: Client, buildId: number): Promise<Record<string, unknown>[]> {

@@ -6,7 +6,7 @@ import { openDatabase } from "#storage/db";
 import { repositories } from "#storage/schema";
 import { primaryXmlOf } from "../solver/repo-dsl.ts";
 
-/** A small Tiny Linux, in the language of repo-dsl, for tests of builds and of software. */
+/** A small Tiny Linux, in the language of repo-dsl, for tests of builds and software. */
 export const tinyLinux: Record<"main" | "updates", string[]> = {
   main: [
     "filesystem-1.0.noarch",
@@ -34,7 +34,7 @@ export const tinyLinux: Record<"main" | "updates", string[]> = {
   updates: ["libgreet-1.1.noarch", "hello-1.1.noarch requires libgreet >= 1.1"],
 };
 
-/** Download and installed sizes of the large packages; all others are tiny. */
+/** Download and installed sizes of the large packages. All others are tiny. */
 const sizes = new Map([["kernel-default", [60, 300]]]);
 
 function primaryOf(packages: string[]): string {
@@ -50,7 +50,7 @@ function primaryOf(packages: string[]): string {
     .join("<package ");
 }
 
-/** Makes the stored repository contain these packages, as a successful import does. */
+/** Stores these packages in the repository, like a successful import. */
 export async function stock(repositoryId: number, packages: string[]): Promise<void> {
   const solver = await openSolver(solverModule);
   const part = solver.addRepository("part");
@@ -76,7 +76,7 @@ export async function tinyRepository(name: keyof typeof tinyLinux): Promise<numb
   return row.id;
 }
 
-/** Stocks the shipped catalogue's repositories with their packages. */
+/** Fills the shipped catalogue's repositories with their packages. */
 export async function stockTinyLinux(): Promise<void> {
   await stock(await tinyRepository("main"), tinyLinux.main);
   await stock(await tinyRepository("updates"), tinyLinux.updates);

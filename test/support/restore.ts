@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 
 type Row = Record<string, string | number | null>;
-/** A saved state of the database that can be restored, like D1's Time Travel; objects and blobs stay unchanged. */
+/** A saved state of the database that can be restored, like D1's Time Travel. Objects and blobs stay unchanged. */
 export type Bookmark = Map<string, Row[]>;
 
-/** Catalogues do not change in tests; the search index's own tables cannot be written row by row. */
+/** Catalogues do not change in tests. The search index's own tables cannot be written row by row. */
 const isCopied = (name: string): boolean => !/^(packages|publications|repositories|d1_|_cf_|sqlite_stat)/.test(name);
 
 async function tableNames(): Promise<string[]> {
@@ -23,13 +23,13 @@ export async function bookmark(): Promise<Bookmark> {
   return rows;
 }
 
-/** The columns of a table, without computed ones, which cannot be written. This pragma omits them. */
+/** The columns of a table. This pragma omits computed columns, which cannot be written. */
 async function storedColumns(table: string): Promise<string[]> {
   const { results } = await env.DB.prepare(`SELECT name FROM pragma_table_info('${table}')`).all<{ name: string }>();
   return results.map(({ name }) => name);
 }
 
-/** Restores all rows, and with them the next ids. */
+/** Restores all rows, and so also the next ids. */
 export async function restore(moment: Bookmark): Promise<void> {
   const statements = [...moment].flatMap(([name, rows]) => [
     env.DB.prepare(`DELETE FROM ${name}`),

@@ -12,7 +12,7 @@ import { readXml } from "./xml.ts";
 export const base = "tiny-1.0";
 const db = openDatabase(env.DB);
 
-// A tarball with the package "inner", made by `xz -9` and by bzip2: tests cannot make these here.
+// A tarball with the package "inner", made by `xz -9` and by bzip2, because tests cannot make these here.
 export const innerXz =
   "/Td6WFoAAATm1rRGAgAhARwAAAAQz1jM4Cf/AN9dADSbrMp1OBGxZ13v8/4XKVR1OokEjkP6o95J+oEDWu3urmGXh0ABe1kyD9kBiWiHGVGxPA2WMbM8K2VV9v+fA7Q8d3E/5+x74H83H92PTaPOLWIHAlsrMr126Kzh1pxAnO8/BtS20p0NLLU1D7WbYxxo7tdNClqBWaqEy69QXdJpRwOuqBeP5bUWojvEkmrrIEKpt+DcWxsDAeWdFNNSsMbZ0QEtZ6ZLRowRKkLZ9xlF4c0Nv5Kg6we5D2lPTbd1uljxHpKeS+CjgtRWnb0DSuWRSRN9INQj0SxjL1Av8p0AAAURz6xy6UnYAAH7AYBQAAA8jIUAscRn+wIAAAAABFla";
 export const innerBzip2 =
@@ -57,7 +57,7 @@ export const listed = async (tux: Client): Promise<string[]> =>
 
 const hourMs = 60 * 60_000;
 
-/** Number of upload objects in R2 after deleted ones are swept: a refused upload must leave none. */
+/** The number of upload objects in R2 after the sweep has removed deleted ones. A refused upload must leave none. */
 export async function blobCount(): Promise<number> {
   await removeReleasedUploads({ env, db }, Date.now() + 2 * hourMs);
   return (await env.BLOBS.list({ prefix: "uploads/" })).objects.length;

@@ -9,7 +9,7 @@ export async function runningBuild(tux: Client) {
   return { buildId, agent, attempt: await agent.claimsBuild(buildId) };
 }
 
-/** Status and code of a refusal by the agent API. */
+/** The status and code of a refusal by the agent API. */
 export async function codeOf(answer: Response): Promise<[number, string]> {
   const { error } = await answer.json<{ error: { code: string } }>();
   return [answer.status, error.code];

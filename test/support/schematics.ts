@@ -22,7 +22,7 @@ export async function posted(who: Client, definition: object = {}): Promise<Show
   return (await answer.json<{ schematic: ShownSchematic }>()).schematic;
 }
 
-/** Opens an address below /image, with the account's key if `who` is given. `from`: the address of the client. */
+/** Opens a URL below /image, with the account's key if `who` is given. `from` is the client's address. */
 export const open = (
   who: Client | undefined,
   path: string,
@@ -38,7 +38,7 @@ export const open = (
     },
   });
 
-/** The same, again if a busy service asks for that. */
+/** The same, but retries if a busy service requests that. */
 export async function openPatiently(...request: Parameters<typeof open>): Promise<Response> {
   for (;;) {
     const answer = await open(...request);
@@ -47,7 +47,7 @@ export async function openPatiently(...request: Parameters<typeof open>): Promis
   }
 }
 
-/** The build that an answer 202 is about. */
+/** The build that a 202 answer is about. */
 export async function building(answer: Response): Promise<{ id: number; version: string; queue_position?: number }> {
   expect(answer.status, await answer.clone().text()).toBe(202);
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -57,13 +57,13 @@ export async function building(answer: Response): Promise<{ id: number; version:
 
 const db = openDatabase(env.DB);
 
-/** As if the repository had had its contents since that moment. */
+/** Makes the repository look as if it had had its contents since that time. */
 export const importedAt = (repositoryId: number, at: string) =>
   env.DB.prepare("UPDATE repositories SET imported_at = ?, import_id = coalesce(import_id, 'first') WHERE id = ?")
     .bind(Date.parse(at), repositoryId)
     .run();
 
-/** Replaces what a repository shows, as an import does. */
+/** Replaces the packages that a repository shows, like an import. */
 export async function reimported(repositoryId: number, packages: string[]): Promise<void> {
   const [checkId, importId] = [crypto.randomUUID(), crypto.randomUUID()];
   const before = await rowOf(repositoryId);

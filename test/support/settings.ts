@@ -2,7 +2,7 @@ import { settings } from "#lib/configuration/settings";
 import type { Configuration } from "#lib/configuration/stored";
 import { storedSchema } from "#lib/wire/stored";
 
-/* The section `settings` of a configuration. All tests that use these helpers cover a new field without a change. */
+/* The section `settings` of a configuration. Tests that use these helpers cover a new field without changes. */
 
 type Settings = Configuration["settings"];
 

@@ -1,7 +1,7 @@
 import type { Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
-/** A clone of the plain template, which selects only the pattern `base`; returns its id. */
+/** A clone of the plain template that selects only the pattern `base`. Returns its id. */
 export const cloned = async (tux: Client): Promise<string> =>
   (await readXml(await tux.post("/appliances", { clone_from: 1, arch: "x86_64" }))).appliance.id;
 

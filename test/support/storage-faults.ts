@@ -4,16 +4,16 @@ import { vi } from "vitest";
 
 const spared = new AsyncLocalStorage<true>();
 
-/** Allows a test to read storage while it is unavailable to the service. */
+/** Lets a test read storage while it is unavailable to the service. */
 export const unharmed = <T>(work: () => Promise<T>): Promise<T> => spared.run(true, work);
 
 /**
- * Makes a storage call, or fails instead of making it, or fails after it. Its name is like "D1 query", "R2 put" or
- * "object claim". Those of D1 come with the arguments of workerd's method.
+ * Makes a storage call, fails without making it, or fails after making it. Its name is like "D1 query", "R2 put" or
+ * "object claim". D1 calls come with the arguments of workerd's method.
  */
 export type Fate = (name: string, call: () => Promise<unknown>, args?: unknown[]) => Promise<unknown>;
 
-/** Every call of D1, R2 and Durable Objects goes through `fate`, from the Worker and from objects, until `end`. */
+/** Passes every call of D1, R2 and Durable Objects through `fate` until `end`, from the Worker and from objects. */
 function storageWith(fate: Fate): { end: () => void } {
   const undo = [...databaseMethods(), ...bucketMethods()].map(([name, holder, key]) =>
     replace(holder, key, (original, self, args) => fate(name, async () => Reflect.apply(original, self, args), args)),
@@ -32,12 +32,12 @@ function storageWith(fate: Fate): { end: () => void } {
   };
 }
 
-/** Does some work while part of the storage answers only with errors. */
+/** Does some work while a part of the storage answers only with errors. */
 export async function whileAway(isAway: (name: string) => boolean, work: () => Promise<void>): Promise<void> {
   await withFate(async (name, call) => (isAway(name) ? away(name) : await call()), work);
 }
 
-/** Does some work while part of the storage does not answer at all. It answers when the work is done. */
+/** Does some work while a part of the storage does not answer. It answers after the work is done. */
 export async function whileHanging(hangs: (name: string) => boolean, work: () => Promise<void>): Promise<void> {
   const goesOn = Promise.withResolvers<void>();
   const fate: Fate = async (name, call) => {
@@ -47,7 +47,7 @@ export async function whileHanging(hangs: (name: string) => boolean, work: () =>
   await withFate(fate, () => work().finally(goesOn.resolve));
 }
 
-/** Throws what D1, R2 and objects throw when they fail. */
+/** Throws the same errors as D1, R2 and objects. */
 export function away(name: string): never {
   throw new Error(`${name}: internal error, please try again (10001)`);
 }
@@ -70,7 +70,7 @@ export async function whilePutWaits(
   await withFate(fate, work);
 }
 
-/** Does some work with this fate for each storage call. */
+/** Does some work with this outcome for each storage call. */
 export async function withFate(fate: Fate, work: () => Promise<void>): Promise<void> {
   const faults = storageWith(fate);
   try {

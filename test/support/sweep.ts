@@ -5,7 +5,7 @@ import { sweep } from "#queues/sweep";
 
 type Message = { body: unknown };
 
-/** The messages that the sweep sends, run as if this much time had passed. R2's own clock does not follow. */
+/** Runs the sweep as if this much time had passed, and returns its messages. R2's own clock does not change. */
 export async function messagesOfSweep(ms = 0): Promise<Message[]> {
   const sent: Message[] = [];
   const sendBatch = async (messages: Iterable<Message>) => void sent.push(...messages);
@@ -20,7 +20,7 @@ export async function takeChores(messages: readonly Message[], other: Partial<En
   await consume(createMessageBatch("kiln-chores", batch), { ...env, ...other });
 }
 
-/** Sweeps as if this much time had passed: one chore after the other, each in its own invocation. */
+/** Sweeps as if this much time had passed: one chore after the other, each in a separate invocation. */
 export async function sweepIn(ms: number, other: Partial<Env> = {}): Promise<void> {
   for (const message of await messagesOfSweep(ms)) await takeChores([message], other);
 }

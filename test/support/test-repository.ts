@@ -14,7 +14,7 @@ type ImportOptions = Parameters<typeof importRepository>[2];
 
 export type TestRepository = Awaited<ReturnType<typeof newRepository>>;
 
-/** A repository with its own URL, because repositories with the same URL share their packages. */
+/** A repository with its own URL, because repositories with the same URL share packages. */
 export async function newRepository() {
   const { accountId } = await signedIn();
   const url = `http://mirror.example.org/${accountId}`;

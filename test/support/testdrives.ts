@@ -60,7 +60,7 @@ export async function bootableBuild(owner: Client, overrides: Partial<Build> = {
   return build;
 }
 
-/** A claimed session, as its user and its agent see it. */
+/** A claimed session from the point of view of its user and its agent. */
 export interface Drive {
   id: number;
   uid: string;
@@ -72,7 +72,7 @@ export interface Drive {
   claim: TestdriveClaim;
 }
 
-/** Sends the user's POST and, while it waits, the agent's claim. */
+/** Sends the user's POST and, while that waits, the agent's claim. */
 export async function startDrive(
   owner: Client,
   vnc: object | null = { host: "192.0.2.7", port: 5901 },
@@ -88,7 +88,7 @@ export async function startDrive(
   return { id, uid, page: new URL(testdrive.url).pathname, web, vnc: testdrive.server.vnc, claim };
 }
 
-/** Starts a session whose machine runs. */
+/** Starts a session with a running machine. */
 export async function runningDrive(owner: Client, params = {}): Promise<Drive & { control: Wire }> {
   const drive = await startDrive(owner, undefined, params);
   const control = await openControl(drive);
@@ -106,7 +106,7 @@ export async function endedTestdrive({ accountId }: Client, buildId: number): Pr
   return added.id;
 }
 
-/** Waits until the row has this state, which is the last step of a change. */
+/** Waits until the row has this state. The row is changed last. */
 export const untilRowIs = (drive: { id: number }, state: Testdrive["state"]) =>
   until(async () => ((await findTestdrive(db, drive.id))?.state === state ? true : undefined));
 
@@ -116,7 +116,7 @@ async function claimOf(build: Build, vnc: object | null): Promise<TestdriveClaim
   return testdrive ?? undefined;
 }
 
-/** @param once how the claim can be repeated. Absent for an older agent */
+/** @param once identifies the claim if it is repeated; older agents do not send it */
 export const claimTestdrive = (
   vnc: object | null = null,
   token: string = env.AGENT_TOKEN,
@@ -136,7 +136,7 @@ export const statusOf = async ({ page }: Drive) =>
     viewers: number;
   }>();
 
-/** One end of a WebSocket: received messages wait in order. */
+/** One end of a WebSocket. Received messages are queued in order. */
 export interface Wire {
   socket: WebSocket;
   next: () => Promise<string | ArrayBuffer>;

@@ -8,7 +8,7 @@ import { expectError, readXml, type XmlDocument } from "./xml.ts";
 export const mebibyte = 2 ** 20;
 const bytesType = "application/offset+octet-stream";
 
-/** A client of tus whose requests the test chooses. */
+/** A tus client whose requests the test chooses. */
 export function tusClient({ username, apiKey }: Client) {
   const authorization = `Basic ${btoa(`${username}:${apiKey}`)}`;
   const ask = (method: string, path: string, headers: Record<string, string>, body?: BodyInit) =>
@@ -56,13 +56,13 @@ export function uploadsWith(settings: Partial<Env>, { username, apiKey }: Client
   };
 }
 
-/** Begins an upload; returns its id. */
+/** Begins an upload. Returns its id. */
 export const begun = async (tus: TusClient, query: Record<string, string | number>, length: number): Promise<string> =>
   (await readXml(await tus.begin(query, length))).upload.id;
 
 export const offsetOf = async (tus: TusClient, id: string) => Number((await tus.head(id)).headers.get("upload-offset"));
 
-/** Bytes that differ everywhere, so that no part can be confused with another. */
+/** Bytes that differ everywhere, so that no two parts are equal. */
 export function someBytes(length: number): Uint8Array<ArrayBuffer> {
   const words = new Uint32Array(Math.ceil(length / 4));
   for (let at = 0, word = length; at < words.length; at++)
@@ -70,7 +70,7 @@ export function someBytes(length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(words.buffer, 0, length);
 }
 
-/** A body that sends these bytes, and then waits to be ended or cut off. */
+/** A body that sends these bytes, and then waits until it is ended or cut off. */
 export function openBody(bytes: Uint8Array) {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();

@@ -12,10 +12,10 @@ interface Posted {
   body: string;
 }
 
-/** A URL for this test only: alarms of earlier tests may still go off. */
+/** A URL for this test only, because alarms of earlier tests may still fire. */
 export const newAddress = () => `https://hooks.example.org/${crypto.randomUUID()}?a=1`;
 
-/** Stands in for the receiver's server; its answer may change. */
+/** Replaces the receiver's server. Its answer may change. */
 export function receiver(address: string, answer: () => Response | Promise<Response> = () => new Response()) {
   const posted: Posted[] = [];
   const handler = { answer };
@@ -45,7 +45,7 @@ export async function deliveriesOf(tux: Client, id: string): Promise<any[]> {
 }
 
 /**
- * Runs the alarm until nothing is due. The alarm must not go off on its own in between (moveClock), because the end would
+ * Runs the alarm until nothing is due. The alarm must not fire on its own in between (moveClock), because the end would
  * then be unknown.
  */
 export async function runDeliveries(tux: Client): Promise<void> {
@@ -60,7 +60,7 @@ export async function runDeliveries(tux: Client): Promise<void> {
 
 export const alarmOf = (tux: Client) => runInDurableObject(objectOf(tux), (_, { storage }) => storage.getAlarm());
 
-/** Moves the clock that objects read. Once it is ahead of the real one, only tests run alarms. */
+/** Moves the clock that objects read. When it is ahead of the real clock, only tests run alarms. */
 export function moveClock(ms = 60 * 60_000): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
 }

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 
-/** Tables in which the service counts its own work, at times that tests do not control. */
+/** Tables in which the service counts its own work at times that tests cannot control. */
 const ofService = ["counters", "chore_runs"];
 
-/** Every row of every table but these, as text, in an order that does not depend on when they were written. */
+/** Every row of all other tables as text, in an order that does not depend on when they were written. */
 export async function wholeDatabase(without: readonly string[] = []): Promise<Record<string, string[]>> {
   const { results: tables } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND sql NOT LIKE '%VIRTUAL%'",

@@ -8,11 +8,14 @@ const parser = new XMLParser({
   parseAttributeValue: false,
 });
 
-/** Nested objects, with `@name` for attributes; all values are text. Tests compare them as a whole, so the type stays open. */
+/**
+ * Nested objects, with `@name` for attributes. All values are text. Tests compare them as a whole, so the type stays
+ * open.
+ */
 // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the document that it expects
 export type XmlDocument = Record<string, any>;
 
-/** Reads an XML answer and checks what every answer must have. */
+/** Reads an XML answer, and checks everything that all answers must have. */
 export async function readXml(answer: Response): Promise<XmlDocument> {
   expect(answer.headers.get("content-type")).toBe("application/xml; charset=utf-8");
   const text = await answer.text();
@@ -20,7 +23,7 @@ export async function readXml(answer: Response): Promise<XmlDocument> {
   return parser.parse(text);
 }
 
-/** Expects an error document with exactly this status and code; returns its message. */
+/** Expects an error document with exactly this status and code. Returns its message. */
 export async function expectError(answer: Response, status: number, code: string, request?: string): Promise<string> {
   const document = await readXml(answer);
   expect({ status: answer.status, code: document.error?.code }, request).toEqual({ status, code });

@@ -93,7 +93,7 @@ describe("the web server of a testdrive's guest", () => {
     const answer = new TransformStream<Uint8Array, Uint8Array>();
     const answered = answerVisit(drive, id, { status: 200, headers: {} }, answer.readable);
     const shown = await page;
-    await scheduler.wait(100); // in which the service could throw the body away
+    await scheduler.wait(100); // in which the service could discard the body
     const got = await (await bodyOfVisit(drive, id)).bytes();
     await answer.writable.getWriter().close();
 

@@ -1,4 +1,4 @@
-/** No text that someone may write becomes a part of a page, on any page. */
+/** No text that a user can write becomes part of a page's markup, on any page. */
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { web } from "../../src/web/index.ts";
 import { sent } from "../api/every-call/send.ts";
@@ -13,7 +13,7 @@ import { parseHtml } from "../support/html.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { primaryXmlOf } from "../solver/repo-dsl.ts";
 
-/** Breaks out of text, attributes, titles, text areas and scripts, if anything lets it. */
+/** Breaks out of text, attributes, titles, text areas and scripts, if anything allows it. */
 const hostile = `'"></title></textarea></script><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>{{7*7}}`;
 const escaped = hostile.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 /** A hostile text for the name of a file, which has no slash. */
@@ -22,7 +22,7 @@ const website = `https://example.org/"onmouseover="alert(4)"><img src=x>`;
 
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
-/** The parameters of addresses, for each page. */
+/** The parameters of URLs, for each page. */
 let given: Record<string, string>;
 
 beforeAll(async () => {
@@ -76,7 +76,7 @@ async function addTokenAndWebhook(): Promise<number> {
   return Number(/\/account\/webhooks\/(\d+)/.exec(await list.text())?.[1]);
 }
 
-/** Its metadata are as hostile as its name. */
+/** Its metadata is as hostile as its name. */
 async function useRepository(id: number): Promise<void> {
   const primary = primaryXmlOf(["hostile-1.0-1"]).replaceAll(
     /<(summary|description)[^>]*\/>|<(summary|description)>[^<]*<\/\2>/g,
@@ -103,11 +103,11 @@ async function failed(id: number): Promise<void> {
   await attempt.call("fail", { kind: "failed", reason: hostile });
 }
 
-/** Routes that answer with something other than a page, or have their own tests for output of programs. */
+/** Routes that do not answer with a page, or that have their own tests for the output of programs. */
 const noPages =
   /^\/(assets|pictures|favicon|testdrive|agreements|appliance\/edit|builds\/:build\{.*\}\/log|files\/:file|gallery\/:id\{.*\}\/(logo|feed)|appliance\/:id\{.*\}\/(live|:picture|software\/effect))|\.(json|txt)$/;
 
-/** The query or suffix by which a page is reached. */
+/** The query or suffix that leads to a page. */
 const queries: Readonly<Record<string, string>> = {
   "/": `?search=${encodeURIComponent(hostile)}`,
   "/gallery": `?search=${encodeURIComponent(hostile)}&username=${encodeURIComponent(hostile)}`,
@@ -117,7 +117,7 @@ const queries: Readonly<Record<string, string>> = {
 };
 const sections = ["general", "pictures", "users", "startup", "scripts", "agreements", "keys", "databases"];
 
-/** The addresses of all pages, from the routes themselves: a new page cannot be forgotten. */
+/** The URLs of all pages, from the routes themselves, so that a new page cannot be forgotten. */
 function addresses(): string[] {
   const routes = web.routes.filter(({ method, path }) => method === "GET" && !noPages.test(path));
   return [...new Set(routes.map(({ path }) => path))].flatMap((path) => {

@@ -1,4 +1,4 @@
-/** User repositories as the machines of an appliance read them, at the address in their image. */
+/** User repositories, as an appliance's machines read them at the URL in their image. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { gunzipSync } from "node:zlib";
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await loadDebian();
 });
 
-/** An appliance with the account's uploads, whose machines may read them. */
+/** An appliance with the account's uploads. Its machines may read them. */
 async function openAppliance(tux: Client, template: 1 | 900, file: Uint8Array<ArrayBuffer>): Promise<number> {
   const id = await createAppliance(tux, { clone_from: template });
   await upload(tux, template, file);
@@ -54,7 +54,7 @@ async function frozen(id: number) {
   return await freezeInput({ env: service, db }, appliance, { ...examined, version: "0.0.1", imageType: "oem" });
 }
 
-/** The secrets that others learn from the image, but for passwords. */
+/** The secrets, except passwords, that others can learn from the image. */
 const exposedIn = (input: FrozenInput) => exposedBy(input, () => true).map(({ kind }) => kind);
 
 const bytesOf = async (path: string) => new Uint8Array(await (await visit(path)).arrayBuffer());

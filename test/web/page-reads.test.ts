@@ -2,13 +2,13 @@ import { beforeEach, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../support/appliance-owner.ts";
 import { isD1, withFate } from "../support/storage-faults.ts";
 
-// Each call of D1 is a round trip, and most of the time that a page takes.
+// Calls of D1 are round trips, which take most of a page's time.
 
 let firefox: Owner["firefox"];
 let id: Owner["id"];
 beforeEach(async () => void ({ firefox, id } = await applianceOwner()));
 
-/** How many calls of D1 a page needs as soon as the state of the appliance is known. */
+/** The number of D1 calls that a page needs when the state of the appliance is known. */
 async function callsFor(path: string): Promise<number> {
   await (await firefox.get(path)).text();
   let calls = 0;

@@ -32,7 +32,7 @@ async function besideImage(buildId: number, suffix: string): Promise<Response> {
   return await visit(`${new URL(build.download_url).pathname}${suffix}`);
 }
 
-/** The checkpoint that the proof of an image leads to, and its position. Fails if the proof proves nothing. */
+/** The checkpoint of an image's proof, and the image's position. Fails if the proof is invalid. */
 async function proven(buildId: number, image = bytesOf("an image")) {
   const answer = await besideImage(buildId, ".tlog-proof");
   expect(answer.status).toBe(200);

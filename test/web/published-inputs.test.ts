@@ -1,4 +1,4 @@
-/** The sources of a published image, which everyone may read to build it again. */
+/** The sources of a published image, which everyone may read to rebuild it. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { FrozenInput, StoredPackages } from "#lib/contract/index";
@@ -25,7 +25,7 @@ const textAt = async (buildId: number, path: string) => {
   return answer.ok ? await answer.text() : answer.status;
 };
 
-/** An appliance with a file and a package of its owner, and a build of it. */
+/** An appliance with a file and a package of its owner, and a build of the appliance. */
 async function built(content = "hello", configuration = "") {
   const applianceId = await createAppliance(tux);
   await uploadFile(tux, applianceId, content, { query: { filename: "motd", path: "/etc" } });
@@ -46,7 +46,7 @@ async function published(content?: string, configuration?: string) {
   return { ...made, input, file, upload };
 }
 
-/** As if an agent had sent a package of a mirror that this build needs. Returns its id. */
+/** Acts like an agent that sends a package of a mirror, which this build needs. Returns its id. */
 async function storesPackage({ buildId, uid }: { buildId: number; uid: string }, content: string): Promise<number> {
   const checksum = `sha256:${sha256(bytesOf(content))}`;
   await needPackages(db, buildId, [{ repositoryId: 70, checksum, size: content.length }]);
@@ -96,7 +96,7 @@ describe("the input of a published image", () => {
     expect(await textAt(other.buildId, `contents/${one.file.blobId}`)).toBe(404);
     expect(await textAt(other.buildId, one.upload.location)).toBe(404);
     expect(await textAt(other.buildId, `stored-packages/${id}/1`)).toBe(404);
-    // The blob of a file is not served as a package, nor that of an upload as a file.
+    // A file's blob is not served as a package, and an upload's blob is not served as a file.
     expect(await textAt(one.buildId, `packages/${one.file.blobId}/0/motd`)).toBe(404);
     expect(await textAt(one.buildId, `contents/${one.upload.location.split("/")[1]}`)).toBe(404);
   });

@@ -1,4 +1,4 @@
-/** Sessions of browsers that are signed in, from outside. */
+/** Sessions of signed-in browsers, tested from outside. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import {

@@ -41,7 +41,7 @@ const inTurn = async (count: number, one: (n: number) => Promise<number>): Promi
 };
 const countOf = (status: number, all: number[]) => all.filter((one) => one === status).length;
 
-/** The limit counts per clock minute, so a run across the end of a minute may allow twice as many. */
+/** The limit counts per clock minute. So a run across the end of a minute may allow twice as many. */
 async function untilLimited(limit: number, one: (n: number) => Promise<number>): Promise<void> {
   for (let n = 0; n < 2 * limit + 2; n += 1) if ((await one(n)) === 429) return;
   throw new Error("no attempt was refused");
@@ -147,7 +147,7 @@ describe("valid credentials", () => {
   it("never count towards the limit", async () => {
     const tux = await signedIn();
     const from = newAddress();
-    vi.useFakeTimers({ toFake: ["performance"] }); // on a slow machine, some of so many would wait for too long
+    vi.useFakeTimers({ toFake: ["performance"] }); // on a slow machine, some of so many would wait too long
     const cold = await Promise.all(
       [...Array(50).keys()].map(() => statusOf(tux.username, { secret: tux.apiKey, from })),
     );
@@ -162,7 +162,7 @@ describe("valid credentials", () => {
     await env.DB.prepare("UPDATE accounts SET api_key_hmac = 'other' WHERE id = ?").bind(tux.accountId).run();
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(401);
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(401);
-    // The record of the old key's success no longer exempts it from the throttle.
+    // The recorded success of the old key no longer exempts it from the throttle.
     await reachLimit(tux, from);
     expect(await statusOf(tux.username, { secret: tux.apiKey, from })).toBe(429);
   });

@@ -1,4 +1,4 @@
-/** Signing in with a browser, from outside. */
+/** Signing in with a browser, tested from outside. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { startSession } from "#domain/accounts/sessions";

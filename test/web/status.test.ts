@@ -8,7 +8,7 @@ import { fakeAgent } from "../support/fake-agent.ts";
 import { pageOf, textOf } from "../support/html.ts";
 import { messagesOfSweep } from "../support/sweep.ts";
 
-/** Past the time for which the page is stored. */
+/** Later than the time for which the page is cached. */
 let later = 0;
 beforeEach(() => {
   later += 11_000;

@@ -1,4 +1,4 @@
-/** Every page has a title that says what it is, and no two titles are the same. */
+/** Every page has a descriptive title, and no two titles are the same. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { web } from "#web/index";
@@ -14,10 +14,10 @@ import { uploadFile } from "../support/files.ts";
 
 let tux: Client;
 let own: ReturnType<typeof browserWith>;
-/** An address of each page, by its route. */
+/** One URL of each page, by its route. */
 let pages: Record<string, string>;
 
-/** Routes that answer something else: files, events, and redirects. */
+/** Routes that return no page: files, events, and redirects. */
 const noPages = [
   "/gallery/:id{\\d{1,15}}/logo",
   "/gallery/:id{\\d{1,15}}/feed",
@@ -96,7 +96,7 @@ it("knows every page", () => {
 });
 
 it("has its own title and one heading on each", async () => {
-  // The version that was published last is shown at two addresses.
+  // The version that was published last has two URLs.
   const { "/gallery/:id{\\d{1,15}}": _same, ...others } = pages;
   const titles: string[] = [];
   for (const path of Object.values(others)) {

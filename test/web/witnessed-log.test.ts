@@ -1,4 +1,4 @@
-/** The public log asks the witnesses that the operator has named, and serves their cosignatures. */
+/** The public log queries the witnesses that the operator has configured, and serves their cosignatures. */
 import { generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it, vi } from "vitest";
@@ -13,7 +13,7 @@ import { publishedAppliance } from "../support/gallery.ts";
 import { sweepIn } from "../support/sweep.ts";
 import { readXml } from "../support/xml.ts";
 
-/** A witness at an address, which answers like the real one. */
+/** A witness at a URL. It answers like the real one. */
 class Witness {
   readonly #key: KeyObject;
   readonly named: NamedKey;

@@ -12,7 +12,7 @@ interface Element {
   children: Element[];
 }
 
-// The reader refuses property names that every object has.
+// The reader rejects property names that every object has.
 const known = new Set(["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "valueOf"]);
 const name = fc.stringMatching(/^[A-Za-z_][\w.-]{0,8}$/).filter((one) => !known.has(one));
 
@@ -59,7 +59,7 @@ const fieldsOf = (children: Element[]): XmlFields =>
 
 /** Characters that XML 1.0 cannot represent, and unpaired surrogates. */
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
-// Every XML reader normalizes a carriage return to a line end, and white space in attributes to spaces.
+// Every XML reader normalizes a carriage return to a line feed, and white space in attributes to spaces.
 const written = (one: string) => one.replace(unwritable, "").replace(/\r\n?/g, "\n");
 
 const expected = ({ name, attributes, text, children }: Element): unknown => ({
@@ -87,7 +87,7 @@ describe("a written document", () => {
   });
 });
 
-/** Reads a possibly invalid document; returns whether it was valid. Anything but `invalid_xml` fails the test. */
+/** Reads a possibly invalid document. Returns whether it was valid. Any error except `invalid_xml` fails the test. */
 function isDocument(text: string): boolean {
   try {
     readXml(text);

@@ -5,9 +5,9 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 32_000;
 
 /**
- * Logs in as root at a screen's prompt, as a user does, and types that command into a shell. It may run more than once.
- * A login program discards what arrives before its prompt, and on a busy host the prompt is late: each try waits longer
- * between its lines.
+ * Logs in as root at a screen's prompt, as a user does, and types the command into a shell. The command may run more
+ * than once. A login program discards input before its prompt, and on a busy host the prompt is late. So each try waits
+ * longer between its lines.
  */
 export async function typeAsRoot(
   viewer: Pick<Viewer, "type">,

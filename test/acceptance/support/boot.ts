@@ -3,7 +3,7 @@ import { startMachine } from "./machine.ts";
 /** Longer than any boot, however many builds and emulated machines share the processors. */
 export const longestBootSeconds = 800;
 
-/** Starts a machine with these drives and returns what its serial line printed, as soon as it contains `expected`. */
+/** Starts a machine with these drives. Returns the output of its serial line as soon as it contains `expected`. */
 export async function serialOf(drives: string[], expected: RegExp): Promise<string> {
   await using machine = startMachine(["-machine", "pc", "-m", "512M", "-boot", "menu=off,strict=on", ...drives]);
   return await machine.says(expected, longestBootSeconds);
@@ -11,12 +11,12 @@ export async function serialOf(drives: string[], expected: RegExp): Promise<stri
 
 interface Drive {
   driver?: "raw" | "vmdk";
-  /** QEMU's device with its options. */
+  /** A QEMU device with its options. */
   device?: string;
   isReadOnly?: boolean;
 }
 
-/** The arguments of a drive; its format is given, never detected. */
+/** The arguments of a drive. Its format is specified, never detected. */
 export function driveOf(
   file: string,
   { driver = "raw", device = "virtio-blk-pci", isReadOnly = false }: Drive = {},

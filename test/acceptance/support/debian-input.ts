@@ -9,8 +9,8 @@ import { frozenFirmware } from "#domain/images/firmware";
 import { FrozenInput, type Firmware, type FrozenPackage, type ImageType } from "../../../builder-agent/src/contract.ts";
 import { plain } from "../../kiwi/support/facts.ts";
 
-// Debian from the mirror that this machine's own apt uses: apt resolves and downloads, so all of apt's proxies and
-// options count.
+// Debian from the mirror that this machine's own apt uses. apt resolves and downloads, so all of its proxies and
+// options apply.
 
 /** Packages in this directory are not downloaded again. */
 const cache = join(process.env["TINY_CACHE"] ?? join(homedir(), ".cache/kiln"), "debian-releases");
@@ -37,7 +37,7 @@ export interface DebianInput {
   folder: string;
 }
 
-/** Throws if this machine has no Debian of that release. The error names what is missing. */
+/** Throws if this machine has no Debian of that release. The message names the missing part. */
 export function debianInput({
   release,
   imageType = "oem",
@@ -161,7 +161,7 @@ function required(apt: Apt): string[] {
 const textOf = (program: string, { options }: Apt, words: string[]): string =>
   execFileSync(program, [...options, ...words], { encoding: "utf8", stdio: "pipe", maxBuffer: 2 ** 30 });
 
-/** Downloads what apt would install, and freezes it. */
+/** Downloads the packages that apt would install, and freezes them. */
 function fetched(apt: Apt, wanted: readonly string[]): FrozenPackage[] {
   const plan = textOf("apt-get", apt, ["--simulate", "install", ...wanted]);
   const chosen = [...plan.matchAll(/^Inst (\S+) \((\S+) /gm)].map(

@@ -40,7 +40,7 @@ export async function startDialect(username: string, kind: ServiceKind = "withou
   return { url, basic, credentials, open, ask, cloned, addAccount: another };
 }
 
-/** Checks what every client of the original service relies on. */
+/** Checks everything that clients of the original service rely on. */
 export function expectDocument(answer: WireAnswer, statusLine = "HTTP/1.1 200 OK"): void {
   expect(`${answer.statusLine} ${answer.element("code") ?? ""}`.trim()).toContain(statusLine);
   expect(answer.headers.get("content-type")).toBe("application/xml; charset=utf-8");

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Answers like a service, except for the files whose path matches: these are changed. */
+/** Answers like a service, but changes the files whose path matches. */
 export async function forgingService(
   service: string,
   changed: RegExp,

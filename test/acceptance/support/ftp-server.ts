@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** A real FTP server for these files on 127.0.0.1; it knows the commands that a download needs. */
+/** A real FTP server for these files on 127.0.0.1. It supports the commands that a download needs. */
 export interface FtpServer {
   port: number;
   commands: string[];
@@ -37,7 +37,7 @@ function serve(client: Socket, { files, knowsEpsv, commands }: Serving): void {
       say(`229 Here (|||${data.port}|)`);
     } else if (verb === "PASV") {
       data = await openData();
-      // Another host's address: a client that uses it does not get its file.
+      // The address of another host. A client that uses it does not get its file.
       say(`227 Here (192,0,2,1,${data.port >> 8},${data.port & 255})`);
     } else if (verb === "RETR") await send(files[rest.join(" ")]);
     else say("502 What?");

@@ -2,7 +2,7 @@
 
 export const eula = "Do not feed the kiosk.";
 
-/** Prints the whole state of the guest on its serial line, where the test reads it. */
+/** Prints the whole state of the guest on its serial line for the test. */
 const bootScript = `#!/bin/bash
 # Nobody waits for programs that start with the system: for a minute we do.
 for second in {1..60}; do [[ -s /tmp/started ]] && break; sleep 1; done

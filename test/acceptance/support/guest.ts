@@ -3,7 +3,7 @@ import { startMachine, type Machine } from "./machine.ts";
 
 /** A machine with a network card, started from a raw disk that it may write to. */
 export interface Guest extends Omit<Machine, "type"> {
-  /** Types after a pause: a serial line that changes hands while characters arrive may lose the rest. */
+  /** Types after a pause, because a serial line that changes hands while characters arrive may lose the rest. */
   type: (text: string) => Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 
 /**
- * Sends a request to a guest's web server at 127.0.0.1, as curl and browsers do for *.localhost. Node would ask the
+ * Sends a request to a guest's web server at 127.0.0.1, as curl and browsers do for *.localhost. Node would use the
  * host's resolver.
  */
 export async function visitGuest(url: string, { method = "GET", body }: { method?: string; body?: Buffer } = {}) {

@@ -53,7 +53,7 @@ export const whatHostilityComesTo = {
   "full-disk": expect.stringMatching(/^No space left on device \d{3}$/),
 };
 
-/** The facts in /proc about a user's processes. */
+/** The facts in /proc about the processes of a user. */
 export function processesOf(user: number): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     try {
@@ -69,7 +69,7 @@ export function processesOf(user: number): string[] {
 export const qemuOf = (user: number) =>
   processesOf(user).find((status) => /^Name:\tqemu-system/m.test(status) && /^Seccomp:\t2$/m.test(status));
 
-/** The file store is the image's root: it stores links as links, without the host's files that they point to. */
+/** The file store describes the image's root. It stores links as links, without the host's files that they point to. */
 export function expectCleanStore(build: FakeBuild): void {
   const index = gunzipSync(uploadedFile(build.artifacts["files-index"])).toString();
   const entries = index.split("\n").filter((line) => line.startsWith('{"path"'));

@@ -11,7 +11,7 @@ import { driveOf, longestBootSeconds, serialOf } from "./boot.ts";
 import { serveFiles } from "./local-build.ts";
 import { until } from "./until.ts";
 
-// Downloads of each type: what they contain, and how to start them. The same for every way of building.
+// For downloads of each type: their contents, and how to start them. This is the same for every way of building.
 
 export const login = /login: ?$/m;
 
@@ -23,7 +23,7 @@ export interface Downloaded {
   file: string;
   /** In bytes, as the agent has reported it to the Worker. */
   rawSize: number;
-  /** The archive's folder and its files; empty for a medium. */
+  /** The archive's folder and its files. Empty for a medium. */
   folder: string;
   names: string[];
 }
@@ -83,7 +83,7 @@ const machines = {
   },
 };
 
-/** A raw disk must have BIOS boot code. For other formats, QEMU reports the size. */
+/** A raw disk must have BIOS boot code. QEMU reports the size of other formats. */
 function expectDisk(disk: string, { conversion }: Container, size: number): void {
   if (!conversion) return expectBootableDisk(disk, size);
   const info = execFileSync("qemu-img", ["info", "--output=json", "-f", conversion.driver, disk]).toString();

@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 /** More steps than any page has focusable elements. */
 const maxSteps = 250;
 
-/** Moves the focus to an element with Tab, as a person without a pointer does. */
+/** Moves the focus to an element with Tab, as a person without a mouse does. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let steps = 0; steps < maxSteps; steps++) {

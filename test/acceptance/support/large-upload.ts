@@ -5,7 +5,7 @@ import type { TcpProxy } from "./tcp-proxy.ts";
 
 const blockBytes = 2 ** 20;
 
-/** A file of any size that takes neither disk nor memory; no two of its blocks are equal. */
+/** A file of any size that uses neither disk nor memory. All of its blocks differ. */
 export class GeneratedFile implements FileSource {
   readonly size: number;
   readonly #seed = randomBytes(blockBytes);
@@ -41,7 +41,7 @@ export class GeneratedFile implements FileSource {
   }
 }
 
-/** Uploads a file like a program that knows tus but not this service, over a connection that is cut. */
+/** Uploads a file over a connection that is cut, like a program that knows tus but not this service. */
 export async function uploadOver(
   proxy: TcpProxy,
   { username, api_key: apiKey }: Ready,

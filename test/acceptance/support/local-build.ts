@@ -5,7 +5,7 @@ import { buildImage, type BuiltImage, type ImageBuild } from "../../../builder-a
 import type { FrozenInput } from "../../../builder-agent/src/contract.ts";
 import { openWorkDir } from "../../../builder-agent/src/work-dir.ts";
 
-/** The sample distribution that `npm test` has made, or that the environment names when a single file is run. */
+/** The sample distribution that `npm test` has made, or that the environment names if a single file is run. */
 export function sampleDistribution(): string {
   const path = process.env["KILN_SAMPLE_DISTRIBUTION"] ?? "";
   if (existsSync(join(path, "main/repodata"))) return path;
@@ -34,7 +34,9 @@ export const serveDistribution = (distribution: string) => serveFiles(distributi
 const silent = () => {};
 let builds = 0;
 
-/** Runs the agent's own build with real KIWI in a work directory in `stateDir`; the result exists until `use` ends. */
+/**
+ * Runs the agent's own build with the real KIWI in a work directory in `stateDir`. The result exists until `use` ends.
+ */
 export async function buildHere<T>(
   input: FrozenInput,
   { stateDir, url, ...more }: { stateDir: string; url: string } & Partial<ImageBuild>,

@@ -5,7 +5,10 @@ import { until } from "./until.ts";
 
 /** An emulated machine with a screen and a serial line. */
 export interface Machine extends AsyncDisposable {
-  /** Waits until its serial line has printed this, or the machine has ended; returns everything printed, without carriage returns. */
+  /**
+   * Waits until its serial line has printed this, or the machine has ended. Returns the whole output without carriage
+   * returns.
+   */
   says: (expected: string | RegExp, seconds: number) => Promise<string>;
   type: (text: string) => void;
   /** Resolves when it has ended. */
@@ -13,17 +16,17 @@ export interface Machine extends AsyncDisposable {
 }
 
 /**
- * Whether an emulated kernel has stopped in its first moment, because a busy host gave the emulator too little time. The same
- * machine, started again, boots.
+ * Whether an emulated kernel has stopped immediately after its start, because a busy host gave the emulator too little
+ * time. The same machine boots if it is started again.
  */
 const missedItsTimer = (output: string): boolean => output.includes("IO-APIC + timer doesn't work");
 
-/** If a kernel stops this often, it is not the host's fault. */
+/** If a kernel stops more often than this, the host is not the cause. */
 const maxStarts = 5;
 
 /**
- * Starts QEMU, and restarts it if a kernel misses its timer. That may be the second kernel of a machine, so the output of the
- * first one is not discarded.
+ * Starts QEMU, and restarts it if a kernel misses its timer. That may be the second kernel of a machine, so the first
+ * one's output is kept.
  */
 export function startMachine(devices: readonly string[]): Machine {
   const always = ["-nodefaults", "-no-user-config", ...accelArguments("tcg"), "-vga", "std", "-display", "none"];

@@ -6,11 +6,11 @@ import { bundleFolder, type Bundle } from "../../../scripts/launch/bundle.ts";
 
 const migrations = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
-/** A table that the next release makes in each Durable Object that has tables. */
+/** A table that the next release creates in each Durable Object that has tables. */
 export const nextTable = "next_release";
 const firstTable = "CREATE TABLE IF NOT EXISTS table_versions";
 
-/** The code of this release that the next one replaces, and the replacement. */
+/** The code of this release that changes in the next one, and its replacement. */
 const changes: readonly (readonly [before: string, after: string])[] = [
   [`protocolVersion = ${protocolVersion};`, `protocolVersion = ${protocolVersion + 1};`],
   [firstTable, `CREATE TABLE IF NOT EXISTS ${nextTable} (id INTEGER); ${firstTable}`],
@@ -18,7 +18,7 @@ const changes: readonly (readonly [before: string, after: string])[] = [
 
 /**
  * A possible next release: this Worker with the next protocol number, one more migration, and one more table in its
- * objects. The agents of this release are then one version behind.
+ * objects. For it, the agents of this release are one version behind.
  */
 export function makeNextRelease(bundle: Bundle, folder: string) {
   const release = { bundle, modulesFolder: join(folder, "worker"), migrationsFolder: join(folder, "migrations") };

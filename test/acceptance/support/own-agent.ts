@@ -36,7 +36,7 @@ export class OwnAgent implements AsyncDisposable {
     await until("the agent is ready", 120, () => this.#said.includes("agent ready", before));
   }
 
-  /** Everything it has printed, across all starts. */
+  /** The whole output of all its starts. */
   get said(): string {
     return this.#said;
   }
@@ -79,7 +79,7 @@ export class OwnAgent implements AsyncDisposable {
     return found;
   }
 
-  /** Everything that builds have left on this host. At the end there must be nothing. */
+  /** Everything that builds have left on this host. At the end it must be empty. */
   async leftovers(): Promise<string[]> {
     const loops = execFileSync("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"], { encoding: "utf8" });
     return [
@@ -91,8 +91,8 @@ export class OwnAgent implements AsyncDisposable {
   }
 
   /**
-   * Fills its disk except for this many MB. Agent and builds are paused while it is filled, because they may have
-   * little left to write.
+   * Fills its disk except for this many MB. The agent and its builds are paused meanwhile, because they may have little
+   * left to write.
    */
   fillDisk(leftMb = 0): void {
     this.#process?.kill("SIGSTOP");
@@ -100,7 +100,7 @@ export class OwnAgent implements AsyncDisposable {
     signalAll(builds, "SIGSTOP");
     const { bavail, bsize } = statfsSync(this.stateDir);
     const bytes = Math.max(0, bavail * bsize - leftMb * 1e6);
-    // A build that has just started may be writing: the disk can be full before this.
+    // A build that has just started may be writing, so the disk may be full earlier.
     spawnSync("dd", ["if=/dev/zero", `of=${this.#ballast}`, "bs=1M", "iflag=count_bytes", `count=${bytes}`]);
     this.#process?.kill("SIGCONT");
     signalAll(builds, "SIGCONT");

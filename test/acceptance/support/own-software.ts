@@ -8,7 +8,7 @@ import type { SharedService } from "./shared-services.ts";
 
 // Software from every source: an uploaded package, one from a user-imported repository, and a pattern with a choice.
 
-/** Makes another publisher's repository, with the package `foreign-note`; returns its URL. */
+/** Makes another publisher's repository with the package `foreign-note`. Returns its URL. */
 export function foreignRepository({ folder, url }: SharedService["elsewhere"]): string {
   const place = join(folder, "notes");
   mkdirSync(place);
@@ -45,7 +45,7 @@ export async function listed({ rest }: Person, applianceId: string, buildId?: st
 }
 
 /**
- * Selects all of it, and bans the web server that the pattern would install.
+ * Selects all of this software, and bans the web server that the pattern would install.
  *
  * @returns the packages of the appliance without the ban
  */

@@ -9,14 +9,14 @@ export const views = (["light", "dark"] as const).flatMap((colorScheme) =>
 /** Each theme and each width once. */
 export const diagonal = views.filter(({ colorScheme, width }) => (colorScheme === "dark") === (width === 390));
 
-/** Includes targets below 24 by 24 pixels, which axe reports only on request. */
+/** Includes targets smaller than 24 by 24 pixels, which axe reports only on request. */
 const options = { resultTypes: ["violations"], preload: false, rules: { "target-size": { enabled: true } } };
 
-/** The faults that axe finds on the page, and elements that reach beyond it. */
+/** The faults that axe finds on the page, and elements that extend beyond it. */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`{ const module = undefined; ${axe.source} }`);
-  // Without what passes: on a long page, sending that takes longer than finding it.
+  // Omits passed checks: on a long page, sending them takes longer than finding them.
   const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
     `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
   );

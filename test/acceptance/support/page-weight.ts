@@ -23,7 +23,7 @@ export async function openAndWeigh(page: Page, url: string): Promise<number | un
   const session = await page.context().newCDPSession(page);
   try {
     let bytes = 0;
-    // A `data:` address is part of the page that was received.
+    // A `data:` URL is part of the received page.
     const inside = new Set<string>();
     session.on("Network.requestWillBeSent", ({ requestId, request }) => {
       if (request.url.startsWith("data:")) inside.add(requestId);
@@ -32,7 +32,7 @@ export async function openAndWeigh(page: Page, url: string): Promise<number | un
       if (!inside.has(requestId)) bytes += encodedDataLength;
     });
     await session.send("Network.enable");
-    // Also empties what the tab holds in memory, when the page opens.
+    // Also clears what the tab has cached in memory, when the page opens.
     await session.send("Network.setCacheDisabled", { cacheDisabled: true });
     const answer = await page.goto(url, { waitUntil: "networkidle" });
     return answer?.status() === 200 ? bytes : undefined;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { until } from "./service.ts";
 
-// Debian's browser without its own background requests: it must not use the network. chromium-headless-shell would take less
-// processor time, but it shows no notifications.
+// Debian's browser without its own background requests, because it must not use the network. chromium-headless-shell
+// would need less processor time, but it shows no notifications.
 const executablePath = "/usr/bin/chromium";
 const args = [
   "--no-sandbox",
@@ -51,7 +51,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env["KILN_PICTURES"];
   if (!folder) return;
   await page.screenshot({ path: join(folder, `${name}.png`) });
-  // Without motion, so that no colour is in transition.
+  // No motion, so that no colour is in transition.
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
   await page.screenshot({ path: join(folder, `${name}-dark.png`) });
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
@@ -67,7 +67,7 @@ const coloursOnScreen = (page: Page): Promise<number> =>
     return new Set(new Uint32Array(data.buffer)).size;
   });
 
-/** Number of bright points of the machine's screen: a letter adds some. */
+/** The number of bright pixels on the machine's screen. A letter adds some. */
 export const litPixels = (page: Page): Promise<number> =>
   page.evaluate(() => {
     const canvas = document.querySelector("canvas");

@@ -3,7 +3,7 @@ import { restClient, type RestClient } from "./rest.ts";
 import type { Ready } from "./service.ts";
 import { addAccount } from "./shared-service.ts";
 
-/** A client with its own account, which acts like a program and like a person. */
+/** A client with its own account. It acts both as a program and as a person. */
 export interface Person {
   rest: RestClient;
   stateDir: string;

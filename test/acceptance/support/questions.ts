@@ -1,12 +1,9 @@
-/** Commands, each by the name of its question. */
+/** Commands by the names of their questions. */
 type Questions = Readonly<Record<string, string>>;
 
 const over = "<over>";
 
-/**
- * A program that prints answers on the serial line of the machine in which it runs. The answers of a second start would
- * get between those of the first.
- */
+/** A program that prints answers on the serial line of its machine. If it ran twice, the answers would be mixed. */
 export const askingProgram = (questions: Questions): string =>
   [
     "#!/bin/bash",
@@ -25,7 +22,7 @@ export const askingProgram = (questions: Questions): string =>
 
 export const isOver = (said: string): boolean => said.includes(over);
 
-/** The lines of the answer to a question, without empty lines and without lines that the system has coloured. */
+/** The lines of the answer to a question, without empty lines and lines that the system has coloured. */
 export function answerIn(said: string, name: string): string[] {
   const [begin, end] = [`<${name}>\n`, `</${name}>`];
   const from = said.indexOf(begin) + begin.length;

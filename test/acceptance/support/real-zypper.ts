@@ -6,16 +6,16 @@ import type { FrozenPackage } from "../../../builder-agent/src/contract.ts";
 import { enclosed, outputOf } from "../../../builder-agent/src/process.ts";
 import { inRoot } from "../../../builder-agent/src/roots/enter.ts";
 
-/** zypp-rpm is the program that zypper calls with rpm 6. */
+/** zypp-rpm is the program that zypper runs with rpm 6. */
 const programs = [
   ...["zypper", "rpm", "rpmkeys", "rpmdb", "repo2solv", "rpmdb2solv"].map((name) => `/usr/bin/${name}`),
   "/usr/libexec/zypp/zypp-rpm",
 ];
 
-/** The directory of its libraries, which are newer than those of Tiny Linux. */
+/** The directory of its libraries, which are newer than Tiny Linux's. */
 const own = "/usr/lib/real-zypper";
 
-/** $1: the tree of the package. In place of each program is a script that starts it with its own libraries. */
+/** $1 is the tree of the package. Replaces each program by a script that starts it with its own libraries. */
 const copying = `
 set -eu
 mkdir -p "$1${own}/bin" "$1${own}/lib"
@@ -51,7 +51,7 @@ cp -a %{tree}/. %{buildroot}/
 /usr
 `;
 
-/** The rpm and the zypper of a builder root as a package, in its own folder. */
+/** The rpm and the zypper of a builder root, packaged in their own folder. */
 export async function packZypper(root: { file: string }, workDir: string): Promise<FrozenPackage> {
   const tree = join(workDir, "tree");
   mkdirSync(tree);

@@ -17,7 +17,7 @@ import { freePort, until } from "./service.ts";
 
 export type Release = Pick<EmbeddedOptions, "bundle" | "modulesFolder" | "migrationsFolder" | "objects">;
 
-/** A service on one state directory, with an agent. A test chooses the release of its Worker, and replaces it. */
+/** A service with one state directory and an agent. A test chooses the release of its Worker, and replaces it. */
 export class ReleasedService implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "kiln-release-"));
   readonly #stateDirectory = join(this.#folder, "state");
@@ -50,14 +50,14 @@ export class ReleasedService implements AsyncDisposable {
     await loadContents(admin, this.#stateDirectory, await findSampleDistribution());
     const { username, apiKey } = await firstAccount(admin);
     this.#account = restClient({ url, username, api_key: apiKey, agent_pid: null });
-    // Without stored packages and roots, so that each build passes through every stage.
+    // No stored packages and roots, so that each build passes through every stage.
     const stores = { minFreeGb: 0, packageCacheGb: 0, preparedGb: 0, cacheGb: 1 };
     const given = { url, token: secrets.AGENT_TOKEN, isolation: "none", testdriveSlots: 1, memoryMb: 256, ...stores };
     this.#agent = new OwnAgent(this.#folder, given, 1500);
     await this.#agent.start();
   }
 
-  /** Stops the Worker, and starts this release on the same data. The agent stays. */
+  /** Stops the Worker, and starts this release with the same data. The agent keeps running. */
   async replace(release: Release): Promise<void> {
     await this.#worker?.stop();
     const stateDirectory = this.#stateDirectory;
@@ -89,7 +89,7 @@ export class ReleasedService implements AsyncDisposable {
     expect(this.agent.said.split(`build starts buildId=${buildId} `)).toHaveLength(2);
   }
 
-  /** Waits until its log has a line of this phase, which may be over after a second. */
+  /** Waits until its log has a line of this phase. The phase may be over after a second. */
   async entered(buildId: string, phase: string): Promise<void> {
     const endsAt = Date.now() + 60_000;
     while (!this.agent.logOf(buildId, 1).includes(`Kiln: ${phase}`)) {
@@ -110,7 +110,7 @@ export class ReleasedService implements AsyncDisposable {
     return await openViewer(wire);
   }
 
-  /** The errors that the Worker has logged. The runtime's own messages have no second time. */
+  /** The errors that the Worker has logged. The runtime's own messages have no second timestamp. */
   errors(): string[] {
     const lines = readFileSync(join(this.#stateDirectory, "worker.log"), "utf8").split("\n");
     return lines.filter((line) => /^\S+ error \d{4}-\S+ /.test(line));

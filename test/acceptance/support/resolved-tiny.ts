@@ -23,7 +23,9 @@ import { jobOf } from "../../solver/repo-dsl.ts";
 const moduleFile = new URL("../../../src/lib/solver/native/solver.wasm", import.meta.url);
 const priorities = { main: 90, updates: 80 };
 
-/** Frozen inputs record what config.sh may do: without a user's script, one root serves every type (prepared/key.ts). */
+/**
+ * Frozen inputs record what config.sh may do. Without a user's script, one root serves every type (prepared/key.ts).
+ */
 const plainConfiguration: FrozenConfiguration = {
   baseSystem: "tiny-1.0",
   estimatedRawMb: 512,
@@ -42,7 +44,7 @@ interface Wish {
   facts?: Partial<DescriptionFacts>;
 }
 
-/** Freezes Tiny Linux with these requests (repo-dsl) as the Worker would, with its solver and its description. */
+/** Freezes Tiny Linux with these requests (repo-dsl), with the Worker's solver and description. */
 export async function resolvedTiny(
   distribution: string,
   { imageType = "oem", arch = "x86_64", requests = ["hello"], facts = {} }: Wish = {},

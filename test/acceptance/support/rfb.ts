@@ -14,7 +14,7 @@ interface Wire {
 interface Frame {
   width: number;
   height: number;
-  /** Number of pixel values on the screen; a blank one has a single value. */
+  /** The number of different pixel values on the screen. A blank screen has one. */
   colours: number;
   /** Equal for equal pictures. */
   digest: string;
@@ -22,7 +22,7 @@ interface Frame {
 
 export interface Viewer {
   frame: () => Promise<Frame>;
-  /** Presses keys one after the other: what an American keyboard types without Shift, `\n` for Return. */
+  /** Presses keys one after the other: those that an American keyboard types without Shift, and `\n` for Return. */
   type: (text: string) => Promise<void>;
   close: () => void;
   closed: Promise<void>;
@@ -75,7 +75,7 @@ async function authenticate(wire: Wire, password: string | undefined): Promise<v
   if (result !== 0) throw new Error("the VNC password was refused");
 }
 
-/** DES with the password's bytes, each with its bits reversed; as triple DES with one key, which OpenSSL still supports. */
+/** DES with the bits of each password byte reversed. Done as triple DES with one key, which OpenSSL still supports. */
 function encryptChallenge(challenge: Buffer, password: string): Buffer {
   const key = Buffer.alloc(8);
   Buffer.from(password).copy(key, 0, 0, 8);
@@ -87,7 +87,7 @@ function encryptChallenge(challenge: Buffer, password: string): Buffer {
 
 const desktopSize = -223;
 
-/** Requests the whole screen and reads the update; requests it again if the screen has a new size. */
+/** Requests the whole screen and reads the update. Requests it again if the screen has a new size. */
 async function readFrame(wire: Wire, { width, height }: { width: number; height: number }): Promise<Frame> {
   const request = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   request.writeUInt16BE(width, 6);

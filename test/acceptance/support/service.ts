@@ -22,24 +22,24 @@ export interface Ready {
 export interface Service {
   stateDir: string;
   ready: () => Ready;
-  /** Everything it has printed so far. */
+  /** The whole output so far. */
   output: () => string;
   stop: () => Promise<void>;
   /** The launcher's process id. */
   pid: number;
-  /** Ends it by a signal, and keeps its state. */
+  /** Ends it with a signal, and keeps its state. */
   end: (signal: "SIGTERM" | "SIGKILL") => Promise<void>;
 }
 
-/** The place of a service. A new service can continue there. */
+/** The place of a service, where a new service can continue. */
 export interface ServicePlace {
   stateDir: string;
   port: number;
 }
 
 /**
- * Starts the service without Debian, whose import takes a processor for a minute, and waits until it is ready. Host packages and
- * the sample distribution already exist.
+ * Starts the service and waits until it is ready. Omits Debian, whose import takes a minute of processor time. Host
+ * packages and the sample distribution already exist.
  *
  * @param agent keys of the agent's configuration, by their names in the environment
  */
@@ -116,8 +116,8 @@ function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 /**
- * A port that no one listens on, below those that the system assigns to connections: before the service listens, any
- * connection of this machine could get one of those. fetch refuses 10080.
+ * A port on which no one listens, below the ports that the system assigns to connections. Before the service listens,
+ * any connection of this machine could get one of those. fetch refuses 10080.
  */
 export const freePort = () =>
   new Promise<number>((resolve) => {

@@ -30,7 +30,7 @@ export async function watchSession(stateDir: string, { id, url }: { id: string; 
   const dir = join(stateDir, "agent/testdrives", id);
   const file = join(dir, "serial.log");
   const serial = () => (existsSync(file) ? readFileSync(file, "utf8").replaceAll("\r", "") : "");
-  // An emulated Debian needs a fifth of this alone, and much longer beside other machines.
+  // An emulated Debian needs a fifth of this alone, and much longer next to other machines.
   await until("the serial console asks for a login", 3000, () => loginPrompt.test(serial()));
   const stop = async () => {
     viewer.close();

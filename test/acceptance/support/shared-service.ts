@@ -4,7 +4,7 @@ import { readSecrets } from "../../../scripts/launch/secrets.ts";
 import type { Ready } from "./service.ts";
 import type { ServiceKind, SharedService } from "./shared-services.ts";
 
-/** A service that other test files use too: a test may count only what belongs to its own account. */
+/** A service that other test files also use. A test may count only objects of its own account. */
 export async function sharedService(kind: ServiceKind): Promise<SharedService> {
   const answer = await fetch(`${inject("sharedServices")}/${kind}`);
   const text = await answer.text();

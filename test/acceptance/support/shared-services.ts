@@ -7,11 +7,12 @@ import type { TestProject } from "vitest/node";
 import { serveFiles } from "./local-build.ts";
 import { startService, type Ready, type Service } from "./service.ts";
 
-// vitest runs this once for all files of the project: a service costs seconds of processor time, an account almost nothing.
+// vitest runs this once for all files of the project: a service needs seconds of processor time, an account almost
+// none.
 
 export type ServiceKind = "with-agent" | "without-agent";
 
-/** The facts about a service that test files share. */
+/** The facts about a service for all test files. */
 export interface SharedService {
   stateDir: string;
   ready: Ready;
@@ -26,9 +27,9 @@ declare module "vitest" {
   }
 }
 
-/** Enough for all files at the same time, whatever each of them leaves behind. */
+/** Enough for all files at the same time, whatever they leave behind. */
 const vars = { MAX_BUILDS: "1000", MAX_BUILDS_PER_ACCOUNT: "100", MAX_TESTDRIVES: "1000" };
-/** The agent runs as many builds as there are test files running at the same time. */
+/** The agent runs as many builds as test files run in parallel. */
 const agent = { KILN_AGENT_SLOTS: "2" };
 
 /** Starts each service when a file first requests it, and stops all of them at the end. */

@@ -8,15 +8,15 @@ export interface TcpProxy extends Disposable {
   /** Forwards nothing in either direction until `pass`. */
   stall: () => void;
   /**
-   * Cuts the connection of each of the next requests that match `pattern` when its answer comes, so the client does not
-   * know that it was done.
+   * Cuts the connection of each of the next requests that match `pattern` when the answer arrives. So the client does
+   * not know that the request succeeded.
    */
   swallow: (pattern: RegExp, times: number) => void;
   /** Undoes `refuse`, `stall` and `cutAt`. */
   pass: () => void;
-  /** Cuts each of the next connections that have sent `pattern`, as soon as this many more bytes have followed. */
+  /** Cuts each of the next connections that have sent `pattern`, after this many more bytes. */
   cutAt: (cut: Cut) => void;
-  /** How often `cutAt` has cut one. */
+  /** The number of connections that `cutAt` has cut. */
   cuts: () => number;
 }
 

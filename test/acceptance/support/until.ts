@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const busy = { factor: 5, mostSeconds: 1_000 };
 
 /**
- * Polls every 200 ms. On failure, the error names what it waited for. A limit only ends a test that hangs.
+ * Polls every 200 ms. On failure, the error names the condition. A limit only ends a test that hangs.
  *
  * @param seconds that are enough on an idle host
  */

@@ -22,7 +22,7 @@ export const lvm = {
 };
 export const diskSizeMb = 640;
 
-// The terminal also shows what is typed; only output contains END in one piece.
+// The terminal also shows typed text. Only output contains END in one piece.
 const questions = `lvs --noheadings --units m -o vg_name,lv_name,lv_size
 grep -E ' /(srv)? ' /proc/mounts
 echo E''ND

@@ -42,7 +42,7 @@ export class Wire {
     await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
   }
 
-  /** The next answer, including interim ones; `to` determines whether a body follows the head. */
+  /** The next answer, including interim ones. `to` determines whether a body follows the head. */
   async answer(to: "GET" | "HEAD" = "GET"): Promise<WireAnswer> {
     const head = (await this.#upTo("\r\n\r\n")).toString("latin1");
     const [statusLine = "", ...lines] = head.split("\r\n");
@@ -92,7 +92,7 @@ export class Wire {
     }
   }
 
-  /** Takes everything up to the mark, and the mark. */
+  /** Removes everything up to and including the mark. Returns the part before the mark. */
   async #upTo(mark: string): Promise<Buffer> {
     await this.#until(() => this.#held.includes(mark));
     const found = await this.#take(this.#held.indexOf(mark));
@@ -131,12 +131,12 @@ const elementOf = (text: string, name: string) => new RegExp(`<${name}>([^<]*)</
 export const lines = (...all: string[]) => all.map((line) => `${line}\r\n`).join("");
 
 export interface RequestParts {
-  /** Each `Name: value`, credentials included, since their place and spelling depend on the client. */
+  /** Each `Name: value`, including credentials, because their position and spelling depend on the client. */
   headers?: string[];
   body?: string | Uint8Array;
 }
 
-/** A request byte by byte: it contains only what is given, plus Host and the empty line. */
+/** A request byte by byte: only the given parts, plus Host and the empty line. */
 export function request(line: string, { headers = [], body = "" }: RequestParts = {}): Buffer {
   const head = lines(`${line} HTTP/1.1`, "Host: studio.example.net", ...headers, "");
   return Buffer.concat([Buffer.from(head), Buffer.from(body)]);

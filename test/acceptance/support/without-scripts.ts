@@ -1,4 +1,4 @@
-/** The actions of a person on the pages, in a way that needs no scripts. */
+/** A person's actions on the pages, which work without scripts. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Person } from "./person.ts";
@@ -9,7 +9,7 @@ export const press = (page: Page, name: string) =>
 export const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).first().click();
 export const result = (page: Page, text: string | RegExp) => page.locator("#result").getByText(text).waitFor();
 
-/** From a template to a build, and to the gallery. */
+/** Creates an appliance from a template, builds it, and publishes it in the gallery. */
 export async function makeAndPublish(page: Page, url: string, applianceId: string): Promise<void> {
   await page.goto(`${url}/appliances/new`);
   await page.getByLabel("Name", { exact: true }).fill("Without scripts");
@@ -46,7 +46,7 @@ export async function makeAndPublish(page: Page, url: string, applianceId: strin
     .waitFor();
 }
 
-/** Another account finds it signed out, and then rates, comments and clones it. */
+/** Another account finds it while signed out, and then rates, comments and clones it. */
 export async function findAndClone(page: Page, visitor: Person, name: string): Promise<void> {
   await follow(page, "Gallery");
   await page.getByRole("searchbox").fill("radio");
@@ -55,7 +55,7 @@ export async function findAndClone(page: Page, visitor: Person, name: string): P
   await page.getByText("The first version, once more.").waitFor();
   await page.getByRole("main").getByRole("link", { name: "Clone", exact: true }).click();
   await signInHere(page, visitor);
-  // The radio button itself is hidden from the eye: a person presses the star.
+  // The radio button itself is not visible: a person clicks the star.
   await page.locator(".rate label").nth(3).click();
   await press(page, "Rate");
   await result(page, "Your rating is counted.");

@@ -6,7 +6,7 @@ import { refused, type Row } from "./row.ts";
 import type { Sample } from "./sample.ts";
 
 const published = "/gallery/appliances/{published}";
-/** Built, but not in the gallery: this account's and another's. */
+/** Two builds that are not published: one of this account, and one of another account. */
 const [mine, stranger] = ["/gallery/appliances/{appliance}", "/gallery/appliances/{stranger}"];
 
 const withBuild = async ({ tux, ids }: Sample): Promise<Sample> => ({
@@ -31,7 +31,7 @@ const reading = (rest = "") =>
     ],
   }) as const;
 
-/** A call with which an owner changes a published version. */
+/** A call by which an owner changes a published version. */
 const publishing = {
   path: `${published}/version/0.0.1`,
   answer: "gallery",

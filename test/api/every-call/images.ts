@@ -9,7 +9,7 @@ const file = "/appliances/{appliance}/image_files";
 const rebuilds = "/builds/{build}/rebuilds";
 const checkRuns = "/builds/{build}/checks";
 
-/** An image whose rebuild waits. */
+/** An image with a waiting rebuild. */
 const withRebuild = async ({ ids }: Sample): Promise<Sample> => {
   const tux = await signedIn();
   const { buildId } = await createBuild(tux);

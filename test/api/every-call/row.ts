@@ -15,7 +15,7 @@ export interface Row {
   /** Below /api/<version>/user; names in braces are ids of the sample: `/builds/{build}`. */
   path: string;
   sent?: Sent;
-  /** Root element of the answer, or its content type; empty: it has no body. */
+  /** Root element of the answer, or its content type. Empty if it has no body. */
   answer: string;
   /** Default: 200. */
   status?: number;
@@ -24,13 +24,13 @@ export interface Row {
   /** The error for an unknown last id in the path, if it differs. */
   unknownId?: RefusalCode;
   refused?: readonly Refused[];
-  /** Makes what a success uses up, for each request. */
+  /** Recreates, for each request, whatever a success uses up. */
   fresh?: (sample: Sample) => Promise<Sample>;
-  /** The action of another party while the request waits, without which it does not succeed. */
+  /** Another party's action while the request waits, without which it does not succeed. */
   meanwhile?: (sample: Sample) => Promise<unknown>;
 }
 
-/** A request that is refused, and its error. */
+/** A request that is refused, and the expected error. */
 export interface Refused {
   path: string;
   sent?: Sent;

@@ -19,7 +19,7 @@ import { tokens } from "./tokens.ts";
 import { vex } from "./vex.ts";
 import { uploads } from "./uploads.ts";
 
-/** Every call of the API: a new call needs its row here. */
+/** Every call of the API. A new call needs a row here. */
 export const rows: readonly Row[] = [
   ...general,
   ...tokens,

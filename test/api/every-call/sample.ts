@@ -19,7 +19,7 @@ import { sent } from "./send.ts";
 import { announced } from "./uploads.ts";
 import type { Sent } from "./row.ts";
 
-/** An account, and an id of everything that it owns. */
+/** An account, and the ids of everything that it owns. */
 export interface Sample {
   tux: Client;
   ids: Record<string, string | number>;
@@ -29,7 +29,7 @@ export const mirrorUrl = "http://mirror.example.org/perl";
 /** The URL of a file on the web. */
 export const webUrl = `${mirrorUrl}/repodata/repomd.xml`;
 
-/** Loads the templates, and a mirror for the calls that fetch something. Needed once, before the first sample. */
+/** Loads the templates, and a mirror for the calls that fetch files. Needed once, before the first sample. */
 export async function prepareSamples(): Promise<void> {
   await loadTemplates();
   const packages = rpmMd(["perl-DBI-1.6"]);
@@ -77,14 +77,15 @@ export async function makeSample(): Promise<Sample> {
 }
 
 /**
- * Waits until all appliances have been examined. Their overview starts that, and its answer changes until it is done.
+ * Waits until all appliances have been examined. A request for their overview starts the examination, and its answer
+ * changes until that is complete.
  */
 async function examined(tux: Client): Promise<void> {
   const look = async () => expect(await (await tux.get("/overview")).text()).not.toContain("<state>unknown");
   await vi.waitFor(look, patienceMs);
 }
 
-/** Returns the id of what a call has created. */
+/** Returns the id of the object that a call has created. */
 export async function madeId(tux: Client, method: string, path: string, body?: Sent): Promise<string> {
   const document = await readXml(await sent({ method, path, body, credentials: tux }));
   const [made] = Object.values(document);

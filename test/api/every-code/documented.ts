@@ -5,7 +5,7 @@ import document from "../../../docs/api/errors.md?raw";
 /** A line of the tables in docs/api/errors.md. */
 export interface DocumentedError {
   code: RefusalCode;
-  /** On v2, and on v1. */
+  /** The status on v2, and on v1. */
   status: { v2: number; v1: number };
   when: string;
   /** The curl command; undefined if the page has none. */

@@ -17,7 +17,7 @@ export interface ErrorSample {
   variables: Variables;
 }
 
-/** Makes everything that an example may name. */
+/** Makes all objects that an example may name. */
 export async function makeErrorSample(): Promise<ErrorSample> {
   const tux = await signedIn();
   const { applianceId: built, buildId: build } = await createBuild(tux);
@@ -56,7 +56,7 @@ const withFresh: State = async ({ variables }) => {
   return { tux, variables: { ...variables, appliance: await createAppliance(tux) } };
 };
 
-/** State that a code needs in addition to the sample: set up before its example, and undone after it. */
+/** State that a code needs in addition to the sample. It is set up before the example, and undone after it. */
 export const states: Record<string, { before: State; after?: () => Promise<unknown> }> = {
   read_only_mode_active: {
     before: async (sample) => {

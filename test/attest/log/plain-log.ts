@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { entryBundle, hashesIn, newTiles, tilePath } from "#lib/attest/log/tiles";
 
-/* The definitions of RFC 6962, section 2.1, word by word: slow, and without anything of the service's code for trees. */
+/* The definitions of RFC 6962, section 2.1, verbatim. They are slow, and use no tree code of the service. */
 
 const sha256 = (...parts: Uint8Array[]): Buffer => createHash("sha256").update(Buffer.concat(parts)).digest();
 
@@ -20,7 +20,7 @@ export function mth(entries: readonly string[]): Buffer {
   return sha256(Buffer.of(1), mth(entries.slice(0, k)), mth(entries.slice(k)));
 }
 
-/** A log whose every tile was written as it grew, in steps of these sizes. */
+/** A log that grew in steps of these sizes, with every tile that was written on the way. */
 export class PlainLog {
   readonly files = new Map<string, Buffer>();
   readonly entries: string[] = [];

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-/** Tables whose growth is bounded, each with the reason. They are not filled. */
+/** Tables whose growth is bounded, with the reasons. They are not filled. */
 export const bounded: Readonly<Record<string, string>> = {
   base_systems: "rows of the operator's catalogues",
   template_sets: "rows of the operator's catalogues",
@@ -22,7 +22,7 @@ export const bounded: Readonly<Record<string, string>> = {
   released_blobs: "emptied by the sweep",
 };
 
-/** Different ids from those that the database chooses, so that each copied row can refer to copies in other tables. */
+/** Ids that the database does not choose, so that each copied row can refer to copies in other tables. */
 const firstCopy = 1_000_000;
 const references = ["account_id", "appliance_id", "build_id", "publication_id", "repository_id", "package_id"];
 
@@ -36,7 +36,7 @@ interface Column {
 /** The columns that differ in the copies of a table. In these SQL expressions, `i` is the number of the copy. */
 const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   appliances: { configuration: "'{}'", configuration_bytes: "2", parent_id: "NULL" },
-  // Old images that are published stay.
+  // Published images stay, even old ones.
   builds: { status: "'finished'", retired_at: "NULL", expired_at: "NULL", version: "'0.0.1'", completed_at: "i" },
   testdrives: { state: "'ended'" },
   check_runs: { state: "'passed'", checks: "'[]'" },
@@ -58,7 +58,7 @@ const different: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   agents: { capabilities: "NULL", last_seen_at: "NULL" },
 };
 
-/** The largest tables of a service. Other tables get a tenth of the rows, which takes less time. */
+/** The largest tables of a service. Other tables get a tenth of the rows, which is faster. */
 const large = new Set([
   "accounts",
   "appliances",
@@ -76,7 +76,7 @@ const large = new Set([
   "testdrives",
 ]);
 
-/** Copies a row of each table, or an empty one, until each has this many copies, of other accounts. */
+/** Copies a row of each table, or an empty row, until each table has this many copies that belong to other accounts. */
 export async function fill({ from, to }: { from: number; to: number }): Promise<void> {
   // Rows that the service adds later get ids after those of all copies.
   await env.DB.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?)")
@@ -88,7 +88,10 @@ export async function fill({ from, to }: { from: number; to: number }): Promise<
   }
 }
 
-/** Tables that are neither bounded nor part of a full-text index. Accounts and appliances come first: others refer to them. */
+/**
+ * Tables that are neither bounded nor part of a full-text index. Accounts and appliances come first, because others
+ * refer to them.
+ */
 export async function growingTables(): Promise<string[]> {
   const { results } = await env.DB.prepare(
     `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'
@@ -125,7 +128,7 @@ async function uniqueColumns(table: string): Promise<Set<string>> {
   return new Set(results.map(({ name }) => name));
 }
 
-/** No chore removes what is this old. */
+/** Recent enough that no chore removes it. */
 const now = Date.now();
 const later = now + 24 * 60 * 60_000;
 

@@ -1,9 +1,9 @@
 import { withFate } from "../../support/storage-faults.ts";
 
-/** The most rows that a statement has read, by its text. */
+/** The highest number of rows that a statement has read, by its text. */
 export type RowsRead = Map<string, number>;
 
-/** Does some work, and notes the rows that each statement reads. */
+/** Does some work, and records how many rows each statement reads. */
 export async function rowsRead(work: () => Promise<unknown>): Promise<RowsRead> {
   const most: RowsRead = new Map();
   await withFate(
@@ -27,5 +27,5 @@ function note(most: RowsRead, args: readonly unknown[], result: unknown): void {
   }
 }
 
-/** The statement without line breaks, and with lists of values cut: their length differs. */
+/** The statement without line breaks, and with shortened lists of values, because their length varies. */
 const textOf = (sql: string): string => sql.replaceAll(/\s+/g, " ").replaceAll(/\(\?(?:, ?\?)+\)/g, "(?…)");

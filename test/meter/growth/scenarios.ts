@@ -8,12 +8,12 @@ import { messagesOfSweep, takeChores } from "../../support/sweep.ts";
 import { begun, tusClient } from "../../support/uploads.ts";
 import { endedTestdrive, report, runningDrive, statusOf, until } from "../../support/testdrives.ts";
 
-/** An account, and what the scenarios use of it. */
+/** An account, and the objects that the scenarios use. */
 export interface World {
   tux: Client;
   agent: FakeAgent;
   page: ReturnType<typeof browserWith>;
-  /** An appliance that is in the gallery, and its first image. */
+  /** A published appliance, and its first image. */
   applianceId: number;
   buildId: number;
   /** A testdrive that has ended. */
@@ -29,7 +29,7 @@ export async function theWorld(): Promise<World> {
   return { tux, agent, applianceId, buildId, driveId, page: browserWith((await sessionOf(tux)).secret) };
 }
 
-/** The account's own history: builds without an image, and testdrives that have ended. */
+/** The account's own history: builds without an image, and ended testdrives. */
 export async function addHistory(
   { buildId, driveId }: World,
   { from, to }: { from: number; to: number },
@@ -47,7 +47,7 @@ export async function addHistory(
     ...range,
     changes: {
       ...noImage,
-      // One in four was an image that has expired.
+      // One in four had an image that has expired.
       status: "CASE i % 4 WHEN 0 THEN 'finished' WHEN 1 THEN 'failed' WHEN 2 THEN 'error' ELSE 'cancelled' END",
       version: "'9.0.' || i",
       uid,
@@ -119,7 +119,7 @@ async function callApi({ tux, applianceId, buildId }: World): Promise<void> {
   ])
     await succeeded(path, tux.get(path));
   await succeeded("add", tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "busybox" }));
-  // The refusal suggests a different name.
+  // The refusal suggests another name.
   await (await tux.post(`/appliances/${applianceId}/cmd/add_package`, { name: "busybax" })).text();
   const statement = `/appliances/${applianceId}/vex/CVE-2026-1`;
   await succeeded("state", tux.put(`${statement}?status=under_investigation&text=Soon`, ""));

@@ -51,7 +51,7 @@ function requestType(operation: Operation): string {
   return `{ ${all.map(({ name, isOptional, type }) => `${name}${isOptional ? "?" : ""}: ${type}`).join("; ")} }`;
 }
 
-/** Some texts may be repeated, which their schema does not say. */
+/** Some texts may be repeated, but their schema does not express this. */
 function memberOf({ name, isRequired, place, schema }: Parameter): Member {
   const type = typeOf(schema);
   const isText = place === "query" && type === "string";
@@ -77,7 +77,7 @@ function route({ name, method, path, body, answer }: Operation): string {
 
 const bodyType = (body: NonNullable<Operation["body"]>): string => (body.kind === "bytes" ? body.type : "");
 
-/** The documents that calls take and answer, as JSON. */
+/** The documents that calls accept and return, as JSON. */
 function documents(): Map<string, Schema> {
   const used = calls
     .flatMap(({ answer, body }) => [answer, body])

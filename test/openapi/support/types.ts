@@ -17,12 +17,12 @@ const Described = z.object({
   required: z.array(z.string()).default([]),
 });
 
-/** The names of the objects that have one, by `keyOf`. */
+/** The names of named objects, by `keyOf`. */
 type Names = ReadonlyMap<string, string>;
 
 /**
- * The TypeScript type of what a JSON schema of the API describes; lines after the first have this indent. Inner objects that
- * have a name are written as it.
+ * The TypeScript type for a JSON schema of the API. Lines after the first have this indent. Named inner objects are
+ * written by their names.
  */
 export function typeOf(schema: Schema, names: Names = new Map(), indent = ""): string {
   const { type, enum: values, const: only, items, properties, required } = Described.parse(schema);
@@ -54,10 +54,12 @@ function objectType(properties: Record<string, Schema>, { required, names, inden
   return ["{", ...lines, `${indent}}`].join("\n");
 }
 
-/** Equal for objects of the same type. */
+/** The same for objects of the same type. */
 const keyOf = (schema: Schema): string => typeOf(schema);
 
-/** The position of an object: the one that contains it, and the names that lead to it, beginning with the document's. */
+/**
+ * The position of an object: the object that contains it, and the names that lead to it, starting with the document's.
+ */
 interface Found {
   key: string;
   schema: Schema;
@@ -96,7 +98,10 @@ export function interfacesOf(documents: ReadonlyMap<string, Schema>): string[] {
     .map(([name, schema]) => `interface ${name} ${typeOf(schema, names)}`);
 }
 
-/** The member's name, or with the names around it where it differs from place to place, or another type has it. */
+/**
+ * The member's name. Includes the names around it if the member differs between places, or if another type has the
+ * name.
+ */
 function freeName(places: readonly Found[], taken: ReadonlyMap<string, unknown>): string {
   const { path } = places[0] as Found;
   let length = new Set(places.map((place) => place.path.at(-1))).size > 1 ? 2 : 1;

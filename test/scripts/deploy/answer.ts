@@ -1,4 +1,4 @@
-/** Answers of the API, as Cloudflare writes them. */
+/** Answers of the API in Cloudflare's form. */
 
 export type Answer = { status: number; success: boolean; result?: unknown; result_info?: unknown; errors?: unknown[] };
 

@@ -21,7 +21,7 @@ type Worker = {
 };
 type Asked = { method: string; path: string; body: unknown };
 
-/** A refusal of the API as Cloudflare writes it. */
+/** A refusal of the API in Cloudflare's form. */
 type Fault = { status: number; code: number; message: string } | "lost";
 
 type Decide = (asked: Asked) => Fault | undefined;
@@ -38,9 +38,9 @@ type Account = {
 };
 
 /**
- * A stand-in for Cloudflare's API on loopback, for the calls that the pinned wrangler and scripts/deploy make. Paths,
+ * A stand-in for Cloudflare's API on loopback, for the calls of the pinned wrangler and of scripts/deploy. Paths,
  * bodies and codes are those in wrangler's source: 7502 a database exists, 10004 a bucket exists, 11009 a queue exists,
- * 11004 a consumer exists, 10007 no such Worker, 10000 no right.
+ * 11004 a consumer exists, 10007 no such Worker, 10000 no permission.
  */
 export async function startCloudflare() {
   const account: Account = {

@@ -8,7 +8,7 @@ import { emptyFolder } from "../folder.ts";
 import { queueToken } from "./cloudflare.ts";
 import { newWorld } from "./run.ts";
 
-/** The commands of a page's block that contains a word. */
+/** The commands of the block of a page that contains a word. */
 function commandsOf(page: string, word: string): string[] {
   const blocks = [...readFileSync(join(projectRoot, page), "utf8").matchAll(/^ *```\n([^]*?)^ *```/gm)];
   const block = blocks.map(([, content = ""]) => content).find((content) => content.includes(word)) ?? "";
@@ -18,7 +18,9 @@ function commandsOf(page: string, word: string): string[] {
     .filter((line) => line !== "");
 }
 
-/** The files of this checkout that git tracks, with the packages and the bundle that npm run build made from them. */
+/**
+ * The files of this checkout that git tracks, with the packages, and the bundle that npm run build has made from them.
+ */
 function freshClone(): string {
   const clone = join(emptyFolder(), "kiln");
   execFileSync("git", ["clone", "--quiet", "--depth", "1", `file://${projectRoot}`, clone]);

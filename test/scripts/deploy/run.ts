@@ -11,7 +11,7 @@ import { runStandIn } from "./wrangler.ts";
 const standInProgram = join(import.meta.dirname, "wrangler-program.ts");
 export type World = Awaited<ReturnType<typeof newWorld>>;
 
-/** An account without anything, and a checkout that was never deployed. Its env runs the stand-in as a program. */
+/** An empty account, and a checkout that was never deployed. Its env runs the stand-in as a program. */
 export async function newWorld(wrangler: "stand-in" | "real" = "stand-in") {
   const cloudflare = await startCloudflare();
   const service = await startService(() => cloudflare.account.workers.get("kiln")?.secrets["ADMIN_SECRET"]);
@@ -40,7 +40,7 @@ export async function newWorld(wrangler: "stand-in" | "real" = "stand-in") {
   };
 }
 
-/** Runs one command line; the problem is the Complaint it ended with. */
+/** Runs one command line. The problem is the Complaint that ended it. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv, wrangler: RunWrangler | undefined) {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);

@@ -3,7 +3,7 @@ import { json } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import { closed, listening } from "./listening.ts";
 
-/** A stand-in for the deployed service's admin routes. It answers only with the secret that the Worker was given. */
+/** A stand-in for the deployed service's admin routes. It answers only if the request has the Worker's secret. */
 export async function startService(secretOf: () => string | undefined) {
   const state = { accounts: [] as string[], catalogues: [] as string[], agents: new Map<string, string>(), made: 0 };
   const server = createServer(async (request, response) => {

@@ -10,7 +10,7 @@ type Listed = {
   subtree: Map<string, Listed>;
 };
 
-/** The options that the real wrangler knows of a command; undefined if there is no such command. */
+/** The options of a command in the real wrangler. Undefined if there is no such command. */
 function optionsOf(words: readonly string[]): string[] | undefined {
   const { registry, globalFlags } = experimental_getWranglerCommands() as unknown as {
     registry: Listed;
@@ -42,15 +42,15 @@ it("the stand-in gets only commands and options that the pinned wrangler knows",
   expect(optionsOf(["d1", "creates"])).toBeUndefined();
 });
 
-/** The changes that a walk makes, as far as both programs must make the same. */
+/** The changes of a walk, as far as both programs must make the same. */
 function changes({ cloudflare: { changes, account } }: World) {
   const [[, database] = []] = account.databases;
   const shown = changes.map(({ method, path, body }) => {
     const place = path.replace(database?.uuid ?? "", "DATABASE");
     return `${method} ${place} ${/query$|consumers$|scripts/.test(place) ? "" : JSON.stringify(body)}`.trim();
   });
-  // The real wrangler also requests what an empty account does not need: uploads of assets, previews, a check of the
-  // domains.
+  // The real wrangler also makes requests that an empty account does not need: uploads of assets, previews, a check of
+  // the domains.
   return [...new Set(shown)].filter((each) => !/assets-upload-session|subdomain|changeset/.test(each)).toSorted();
 }
 
@@ -80,7 +80,7 @@ it("the stand-in changes an account like the pinned wrangler", { timeout: 1_200_
   const { secrets: ofQuick, ...quickRest } = result(quick);
   expect(quickRest).toEqual(realRest);
   expect(ofQuick.map(([names]) => names)).toEqual(ofReal.map(([names]) => names));
-  // Everything the code binds has reached Cloudflare.
+  // All bindings of the code have reached Cloudflare.
   const bound = real.cloudflare.account.workers
     .get("kiln")
     ?.bindings.map((each) => String(Reflect.get(Object(each), "name")));

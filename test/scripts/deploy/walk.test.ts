@@ -128,7 +128,7 @@ describe("npm run deploy, interrupted", () => {
     const whole = result(await walked());
     const world = await newWorld();
     const lost = new Set<string>();
-    // Each change is lost once: it is made, and the run ends as if it had been killed then.
+    // Loses each change once: it is made, and the run ends as if it was killed then.
     world.cloudflare.onChange(({ method, path, body }) => {
       const change = `${method} ${path} ${path.endsWith("/query") ? "" : JSON.stringify(body)}`;
       if (lost.has(change)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * A quick stand-in for wrangler: the commands that scripts/deploy runs, with the requests and outputs of the real
+ * A fast stand-in for wrangler. It has the commands that scripts/deploy runs, with the requests and outputs of the real
  * one. stand-in.test.ts compares both, and checks every command line of the log against the real wrangler's own list.
  */
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
@@ -122,7 +122,7 @@ class StandIn {
     }
   }
 
-  /** The Worker as it is sent; refused while a new Worker lacks secrets. */
+  /** The Worker as it is sent. Refused while a new Worker lacks secrets. */
   async #upload(config: Config, options: Options): Promise<FormData> {
     const file = options["secrets-file"];
     const secrets: Record<string, string> = file === undefined ? {} : JSON.parse(readFileSync(String(file), "utf8"));

@@ -9,7 +9,7 @@ const logOf = (size: number, change?: { at: number }): PlainLog => {
   return log;
 };
 
-/** Reads the files of the first log, and those that it lacks from the second. */
+/** Reads the files of the first log. Missing files come from the second. */
 const mixed = (first: PlainLog, second: PlainLog) => async (path: string) =>
   first.files.get(path) ?? (await second.read(path));
 

@@ -19,7 +19,7 @@ for (let at = 0; at < most; at += 1) {
   log.grow([`entry ${at}`]);
   roots.push(log.head.root);
 }
-/** The hashes in the tiles of this size. Each is computed once, because most proofs have most of them. */
+/** The hashes in the tiles of this size. Each is computed once, because most proofs share most of them. */
 function nodesAt(size: number): NodeAt {
   const inTiles = nodesInTiles(size, log.read);
   const known = new Map<string, Promise<Buffer>>();
@@ -33,7 +33,7 @@ function nodesAt(size: number): NodeAt {
 const rootAt = (size: number): Buffer => roots[size] ?? Buffer.alloc(0);
 
 describe("a log's tree", () => {
-  // The leaves and roots with which implementations of Certificate Transparency test themselves.
+  // The leaves and roots that implementations of Certificate Transparency use for their own tests.
   it("has the roots that other implementations compute", async () => {
     const hex = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
     const known = new PlainLog();

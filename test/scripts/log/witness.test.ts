@@ -31,7 +31,7 @@ const proofIn = async (log: PlainLog, old: number) =>
     nodesInTiles(log.entries.length, log.read),
   );
 
-/** The answer of the witness to the log's own request, sent and read as text. */
+/** The witness's answer to the log's own request. Both are sent and read as text. */
 async function answerTo(
   log: PlainLog,
   seen: Checkpoint | undefined,

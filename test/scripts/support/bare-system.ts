@@ -18,7 +18,7 @@ const setUp = (dir: string): string => `
 
 /** A system without systemd and with an empty /etc, for the tests of one file. */
 export function bareSystem() {
-  /** Files of the tests, seen inside at the same path. */
+  /** Files of the tests. Inside the system they have the same path. */
   const dir = mkdtempSync(join(tmpdir(), "kiln-image-programs-"));
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -35,7 +35,7 @@ export function bareSystem() {
     }
   };
 
-  /** A program in `dir`; its path. */
+  /** Creates a program in `dir`. Returns its path. */
   const fileOf = (name: string, text: string): string => {
     const path = join(dir, name);
     writeFileSync(path, text, { mode: 0o755 });

@@ -17,7 +17,7 @@ const capabilities: Capabilities = {
   builder: "9.24.56",
 };
 
-/** A build host with one agent, which the host starts again when it has died. */
+/** A build host with one agent. The host restarts the agent after it has died. */
 export class Host {
   readonly name: string;
   readonly #token: string;
@@ -46,7 +46,7 @@ export class Host {
       .catch((error: unknown) => this.log(`agent ${this.name} ended: ${String(error)}`));
   }
 
-  /** Kills the agent, and starts it again after a while. */
+  /** Kills the agent, and restarts it after a while. */
   kill(restartMs: number): void {
     this.#process?.die();
     clock.after(restartMs, () => this.process ?? this.start());

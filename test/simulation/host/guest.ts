@@ -1,6 +1,6 @@
 /**
- * Stands in for QEMU and the files of a testdrive's host. `run-testdrive.ts` of the agent is the real one, with its
- * control channel.
+ * Replaces QEMU and the files of a testdrive's host. The agent's `run-testdrive.ts` with its control channel is the
+ * real one.
  */
 import { createHash } from "node:crypto";
 import type { EventEmitter } from "node:events";
@@ -20,7 +20,7 @@ interface Source {
   signal: AbortSignal;
 }
 
-/** Reads the image from the service, as an agent that does not have it. */
+/** Reads the image from the service, like an agent that has not cached it. */
 export async function getImage(claim: TestdriveClaim, { api, config, signal }: Source) {
   const { testdriveId: id, token } = claim;
   const session: Session = { id, agent: config.name, token, claimedAt: clock.now };
@@ -39,7 +39,7 @@ export async function getImage(claim: TestdriveClaim, { api, config, signal }: S
   }
 }
 
-/** Boots a machine, which runs until it is stopped, or as long as the seed decides. */
+/** Boots a machine. It runs until it is stopped, or for as long as the seed determines. */
 export class Snapshots {
   settled = async () => {};
 

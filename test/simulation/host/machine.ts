@@ -1,5 +1,5 @@
 /**
- * The simulated build host, in place of KIWI, QEMU and the disk. The rest of the agent is the real one: its loop, its
+ * The simulated build host, in place of KIWI, QEMU and the disk. All other parts of the agent are real: its loop, its
  * calls, their retries, heartbeats and the socket.
  */
 import { createHash } from "node:crypto";
@@ -36,7 +36,7 @@ interface Parts {
   log: (text: string, facts?: object) => void;
 }
 
-/** Stands in for KIWI: takes a while, uploads three small files, and ends as the seed decides. */
+/** Replaces KIWI: takes a while, uploads three small files, and ends as the seed determines. */
 export function startBuild(claim: BuildClaim, parts: Parts) {
   const { buildId, attempt, token } = claim;
   const made: Attempt = { buildId, attempt, agent: parts.config.name, token };

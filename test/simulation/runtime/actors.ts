@@ -3,12 +3,12 @@ import { clock } from "./clock.ts";
 
 export type ActorKind = "agent" | "object" | "request" | "user";
 
-/** Something that runs until it dies: a process of an agent, an object in memory, a request of the Worker. */
+/** A unit that runs until it dies: a process of an agent, an object in memory, a request of the Worker. */
 export class Actor {
   readonly name: string;
   readonly kind: ActorKind;
   isDead = false;
-  /** Undoes writes that have not left the actor. Only objects have such. */
+  /** Undoes writes that have not left the actor. Only objects have such writes. */
   undo: (() => void) | undefined;
   readonly #mourners = new Set<() => void>();
 
@@ -58,10 +58,10 @@ export const asActor = <T>(actor: Actor, work: () => T): T => scope.run(actor, w
 /** Runs work as the platform: outside every actor and request. */
 export const asPlatform = AsyncLocalStorage.snapshot();
 
-/** The fate of a call between actor and storage, or between actors. */
+/** The outcome of a call between actor and storage, or between actors. */
 export type Fate = "dies before" | "dies after" | "fails" | "answer lost";
 
-/** The world's decisions about calls: how long each takes, and what goes wrong. */
+/** The world's decisions about calls: their duration, and their faults. */
 export interface Fates {
   latencyMs(what: string): number;
   fateOf(actor: Actor | undefined, what: string): Fate | undefined;
@@ -74,8 +74,8 @@ export const setFates = (given: Fates): void => void (fates = given);
 const never = <T>(): Promise<T> => new Promise(() => {});
 
 /**
- * Every call that leaves an actor passes here: it takes time, and it is where an actor dies or a call fails. An object's writes
- * since its last call are kept or lost together, as the platform promises.
+ * Every call that leaves an actor passes through here. It takes time, and it is where an actor dies or a call fails.
+ * The writes of an object since its last call are kept or lost together, as the platform guarantees.
  */
 export async function cross<T>(what: string, act: () => T | Promise<T>): Promise<T> {
   const me = currentActor();
@@ -88,7 +88,7 @@ export async function cross<T>(what: string, act: () => T | Promise<T>): Promise
   }
   await clock.sleep(fates.latencyMs(what));
   if (me?.isDead) {
-    // The call may be on its way when its caller dies.
+    // The caller may die while the call is in progress.
     if (Math.random() < 0.5) await act();
     return await never();
   }

@@ -22,7 +22,7 @@ interface Listing {
 
 type Body = string | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array>;
 
-/** R2 as the Worker's binding has it, in memory. */
+/** R2 in memory, like the Worker's binding. */
 export class SimulatedBucket {
   readonly stored = new Map<string, Stored>();
   /** Multipart uploads that are neither complete nor aborted. */

@@ -8,18 +8,18 @@ interface Event {
   isCancelled: boolean;
 }
 
-/** When every simulation begins. */
+/** The start time of every simulation. */
 export const beginning = Date.UTC(2030, 0, 1);
 
 const realImmediate = setImmediate;
 
-/** Virtual time: it stands still while code runs, and jumps to the next event when nothing runs. */
+/** Virtual time. It stands still while code runs, and jumps to the next event when nothing runs. */
 class Clock {
   now = beginning;
   #events: Event[] = [];
   #scheduled = 0;
   #atOnce = 0;
-  /** Calls that run on real threads: time stands still until they have ended. */
+  /** Calls that run on real threads. Time stands still until they have ended. */
   #outside = 0;
 
   /** Runs `work` after a time, in the caller's async context. Returns a function that cancels it. */
@@ -31,12 +31,12 @@ class Clock {
     };
   }
 
-  /** It needs no context: the promise restores the context of its waiter. */
+  /** This needs no context, because the promise restores the context of its waiter. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => void this.#schedule(ms, resolve));
   }
 
-  /** Keeps time still until a real thread has answered. */
+  /** Stops time until a real thread has answered. */
   async still<T>(answer: Promise<T>): Promise<T> {
     this.#outside += 1;
     try {
@@ -46,7 +46,7 @@ class Clock {
     }
   }
 
-  /** Runs the next event and everything that follows from it. False if there is none before `until`. */
+  /** Runs the next event and everything that follows from it. Returns false if there is none before `until`. */
   async step(until: number): Promise<boolean> {
     let next = this.#pop();
     while (next?.isCancelled) next = this.#pop();
@@ -62,18 +62,18 @@ class Clock {
     return true;
   }
 
-  /** Ends when nothing is left to do now. */
+  /** Resolves when there is nothing left to do at this time. */
   async settle(): Promise<void> {
     do await turn();
     while (this.#outside > 0);
   }
 
-  /** How many events have run since time last moved. */
+  /** The number of events that have run since time last moved. */
   get atOnce(): number {
     return this.#atOnce;
   }
 
-  /** Forgets all events: another simulation begins. */
+  /** Removes all events before another simulation begins. */
   reset(): void {
     this.#events = [];
     this.#scheduled = 0;
@@ -122,7 +122,7 @@ class Clock {
 const isBefore = (one: Event, other: Event | undefined): boolean =>
   other !== undefined && (one.at === other.at ? one.nth < other.nth : one.at < other.at);
 
-/** Ends when all promises have run. */
+/** Resolves when all promises have run. */
 const turn = (): Promise<void> => new Promise((resolve) => void realImmediate(resolve));
 
 export const clock = new Clock();

@@ -2,8 +2,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { cross } from "./actors.ts";
 
 /**
- * D1 as the Worker's binding has it, over SQLite in this process: the real statements with the real migrations. A statement is a
- * transaction, and a batch is one.
+ * D1 like the Worker's binding, with SQLite in this process: the real statements and the real migrations. A statement
+ * is a transaction, and so is a batch.
  */
 export class SimulatedDatabase {
   readonly #sqlite = new DatabaseSync(":memory:");
@@ -48,7 +48,7 @@ export class SimulatedDatabase {
     return rows;
   }
 
-  /** Something is written. */
+  /** Called at each write. */
   changes(): void {
     this.isChanged = true;
     this.#asked.clear();
@@ -118,7 +118,7 @@ class Statement {
   }
 }
 
-/** A value as SQLite takes it. */
+/** A value in a form that SQLite accepts. */
 export function inputOf(value: unknown): SQLInputValue {
   if (typeof value === "boolean") return Number(value);
   if (value === undefined) return null;

@@ -1,4 +1,4 @@
-/** Replaces time and chance of this process by virtual ones. Must be imported before everything else. */
+/** Replaces this process's time and random numbers by virtual ones. Must be imported first. */
 import { createCipheriv, createDecipheriv, createHash, KeyObject, type webcrypto } from "node:crypto";
 import { Chance } from "../../../scripts/chance.ts";
 import { currentActor } from "./actors.ts";
@@ -58,7 +58,7 @@ const VirtualDate = new Proxy(RealDate, {
   get: (target, name) => (name === "now" ? () => Math.floor(clock.now) : Reflect.get(target, name)),
 });
 
-/** Waits, as `setTimeout` of node:timers/promises and `scheduler.wait` do. */
+/** Waits, like `setTimeout` of node:timers/promises and `scheduler.wait`. */
 export const wait = <T>(ms: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T | undefined> =>
   new Promise((resolve, reject) => {
     const refuse = () => reject(new DOMException("The operation was aborted", "AbortError"));
@@ -104,7 +104,7 @@ async function decrypt({ iv }: { iv: Uint8Array }, key: webcrypto.CryptoKey, dat
   return Uint8Array.from(Buffer.concat([decipher.update(bytes.subarray(0, -tagBytes)), decipher.final()])).buffer;
 }
 
-/** Calls that end without real time passing, because no other thread runs them. */
+/** Calls that end without real time, because no other thread runs them. */
 const onThisThread: Partial<Record<keyof SubtleCrypto, unknown>> = { digest, encrypt, decrypt };
 
 const virtual = {

@@ -12,17 +12,17 @@ type Fragile = keyof typeof fragile;
 /** The network between agents and service. */
 export class Network {
   readonly #service: Service;
-  /** Actors whose line is cut: their calls fail after a while. */
+  /** Actors whose connection is cut. Their calls fail after a while. */
   readonly cut = new Set<Actor>();
-  /** How many of the next answers are lost: to reports of the end of a build, and to claims. */
+  /** How many of the next answers are lost: answers to reports of a build's end, and to claims. */
   lostAnswers: Record<Fragile, number> = { end: 0, claim: 0 };
   /** When the answer to a claim was last lost. */
   claimLostAt = -Infinity;
-  /** When the service could not answer a claim whose earlier answer was lost. */
+  /** The times at which the service could not answer a claim whose earlier answer was lost. */
   claimFailedAgainAt = -Infinity;
   /** The nonces of claims whose answers were lost. */
   readonly #lostClaims = new Set<string>();
-  /** Agents that have pulled messages, and have claimed nothing since. */
+  /** Agents that have pulled messages, and have not claimed anything since. */
   readonly #unclaimed = new Set<Actor>();
 
   constructor(service: Service) {
@@ -45,7 +45,7 @@ export class Network {
     return { end, headers: Object.fromEntries(answer.headers) };
   }
 
-  /** Notes which messages an agent has pulled, and that it has claimed work since. */
+  /** Records which messages an agent has pulled, and whether it has claimed work since. */
   #note(agent: Actor, path: string, answer: Response): void {
     if (path.endsWith("/claim")) this.#unclaimed.delete(agent);
     if (!path.endsWith("/messages/pull") || !(answer instanceof AnswerWithSocket)) return;
@@ -60,7 +60,7 @@ export class Network {
       witness.faults.push(`${agent.name} acknowledges a message before its claim`);
   }
 
-  /** Notes claims whose answers are lost, and when the service cannot answer one of them the next time. */
+  /** Records claims whose answers are lost, and when the service fails to answer a repetition. */
   #noteClaim(nonce: string, given: Response, isLost: boolean): void {
     if (isLost) this.#lostClaims.add(nonce);
     if (given.status >= 500 && this.#lostClaims.has(nonce)) this.claimFailedAgainAt = clock.now;

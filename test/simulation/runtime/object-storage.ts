@@ -6,7 +6,9 @@ import { inputOf } from "./database.ts";
 /** Storages with writes that are not durable yet. */
 const unsaved = new Set<ObjectStorage>();
 
-/** Makes durable what objects have written since they last waited, as the platform does before anything leaves them. */
+/**
+ * Makes the writes of objects since their last wait durable, as the platform does before anything leaves the objects.
+ */
 export function saveAll(): void {
   for (const storage of unsaved) storage.commit();
   unsaved.clear();
@@ -14,11 +16,11 @@ export function saveAll(): void {
 
 export const forgetUnsaved = (): void => unsaved.clear();
 
-/** The storage of one Durable Object: an SQLite database of its own, and one alarm. */
+/** The storage of one Durable Object: its own SQLite database, and one alarm. */
 export class ObjectStorage {
   readonly #sqlite = new DatabaseSync(":memory:");
   readonly #statements = new Map<string, StatementSync>();
-  /** The values that were read or written last, so that reading again needs no statement. */
+  /** The values that were last read or written, so that another read needs no statement. */
   readonly #known = new Map<string, Uint8Array | undefined>();
   /** Decoded values, for checks. */
   readonly #decoded = new Map<string, { bytes: Uint8Array | undefined; value: unknown }>();
@@ -73,7 +75,7 @@ export class ObjectStorage {
   };
 
   transactionSync<T>(work: () => T): T {
-    return work(); // what is written without waiting is one transaction in any case
+    return work(); // writes without a wait in between are one transaction anyway
   }
 
   async setAlarm(at: number | Date): Promise<void> {
@@ -107,7 +109,7 @@ export class ObjectStorage {
     return this.#compiled(query).all();
   }
 
-  /** For checks, which do not change the value. It is decoded only after a write. */
+  /** For checks, which do not change the value. Decodes it only after a write. */
   peek(key: string): unknown {
     const bytes = this.#bytesOf(key);
     const known = this.#decoded.get(key);
@@ -161,7 +163,7 @@ const kvTable = "CREATE TABLE IF NOT EXISTS _kv (key TEXT PRIMARY KEY, value BLO
 
 const several = new Map<string, boolean>();
 
-/** Whether the query is several statements. */
+/** Whether the query consists of several statements. */
 function isSeveral(query: string): boolean {
   const known = several.get(query) ?? query.trim().replace(/;$/, "").includes(";");
   several.set(query, known);

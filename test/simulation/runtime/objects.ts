@@ -19,7 +19,7 @@ export type ObjectClass = new (ctx: never, env: never) => object;
 const maxAlarmRetries = 6;
 const lost = () => new Error("simulated: the object was lost");
 
-/** An object that exists: its storage, and its instance while it is in memory. */
+/** An existing object: its storage, and its instance while it is in memory. */
 export class Existing {
   readonly name: string;
   readonly kind: string;
@@ -40,7 +40,7 @@ export class Existing {
     return this.#instance?.actor;
   }
 
-  /** Calls a method of the instance, which is made if there is none. */
+  /** Calls a method of the instance. Creates the instance if there is none. */
   async deliver(method: string, given: unknown[]): Promise<unknown> {
     const { actor, object } = this.#loaded();
     return await actor.do(() => object[method]?.(...given), lost);
@@ -95,7 +95,7 @@ export class Existing {
   }
 }
 
-/** The objects of one class, as the Worker's binding has them. */
+/** The objects of one class, like the Worker's binding. */
 export class Namespace {
   readonly existing = new Map<string, Existing>();
   readonly #kind: string;

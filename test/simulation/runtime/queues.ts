@@ -8,26 +8,26 @@ interface Letter {
   attempts: number;
 }
 
-/** The fate of the next messages of a queue. */
+/** The outcome of the next messages of a queue. */
 export type Mishap = "drop" | "repeat" | "delay";
 
 export interface QueueSettings {
   name: string;
   maxRetries: number;
   consume: (batch: object) => Promise<void>;
-  /** Where a message goes that has failed at every try. */
+  /** The queue for messages that have failed at every attempt. */
   deadLetters?: SimulatedQueue;
 }
 
-/** A queue of the platform: at least once, in any order. */
+/** A queue like the platform's: it delivers at least once, in any order. */
 export class SimulatedQueue {
   readonly #settings: QueueSettings;
   #sent = 0;
-  /** The mishaps of the next messages, one each. */
+  /** The faults of the next messages, one each. */
   mishaps: Mishap[] = [];
-  /** How long a message takes: different for each, so they arrive in another order. */
+  /** The delay of a message. Delays differ, so messages arrive in another order. */
   travelMs: () => number = () => 20;
-  /** Rises when the process that has the messages in memory ends: they are lost. */
+  /** Increases when the process with the messages in memory ends, which loses them. */
   #generation = 0;
 
   constructor(settings: QueueSettings) {
@@ -91,5 +91,5 @@ export class SimulatedQueue {
   }
 }
 
-/** Invocations of the Worker that run now: they die with its process. */
+/** Invocations of the Worker that are running. They die with its process. */
 export const consumers = new Set<Actor>();

@@ -19,7 +19,7 @@ import { Namespace, type Existing, type ObjectClass } from "./objects.ts";
 import { consumers, SimulatedQueue } from "./queues.ts";
 import { endSolvers } from "./solvers.ts";
 
-/** Variables of a small service. The secrets are only here. */
+/** Variables of a small service. These secrets are used only here. */
 const variables = {
   MODE: "embedded",
   BASE_URL: "http://kiln",
@@ -54,7 +54,7 @@ const variables = {
   MAIL_FROM: "",
 };
 
-/** The chores of the sweep that something waits for. */
+/** The chores of the sweep that others wait for. */
 const watched = [
   "wakeSilentBuilds",
   "wakeSilentTestdrives",
@@ -64,7 +64,7 @@ const watched = [
   "resumeImports",
 ];
 
-/** The chores that remove what a crash has left. */
+/** The chores that remove the leftovers of a crash. */
 const cleaning = [
   "forgetReservations",
   "removeExpiredUploads",
@@ -77,7 +77,7 @@ const cleaning = [
   "removeStrayPackages",
 ];
 
-/** The Worker with everything that it is bound to. It starts once; each simulation resets it. */
+/** The Worker with all its bindings. It starts once, and each simulation resets it. */
 export class Service {
   readonly database: SimulatedDatabase;
   readonly bucket = new SimulatedBucket();
@@ -123,7 +123,7 @@ export class Service {
     this.#app.route("/client/v4", queueGateway);
   }
 
-  /** Forgets everything. */
+  /** Resets everything. */
   reset(): void {
     forgetUnsaved();
     this.database.reset();
@@ -168,7 +168,7 @@ export class Service {
     await this.invoke("sweep", () => this.chores.sendBatch(messages)).catch(() => {});
   }
 
-  /** The process ends: what was in memory is lost, and every connection. */
+  /** Ends the process: the contents of its memory are lost, and so is every connection. */
   restart(): void {
     for (const object of this.existing) {
       object.actor?.die();
@@ -179,7 +179,7 @@ export class Service {
     endSolvers();
   }
 
-  /** The next process begins with what the previous one had in its queues. */
+  /** Starts the next process with the messages that were in the previous one's queues. */
   async start(): Promise<void> {
     await this.invoke("start", () => resumeAllImports(this)).catch(() => {});
   }

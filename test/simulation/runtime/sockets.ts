@@ -6,14 +6,14 @@ import type { Existing } from "./objects.ts";
 
 const travelMs = 5;
 
-/** One end of a WebSocket, as the Worker has it. */
+/** One end of a WebSocket, as in the Worker. */
 export class SocketEnd {
   static readonly OPEN = 1;
   readyState = 1;
   peer: SocketEnd | undefined;
   accepted: { by: Existing; tags: string[] } | undefined;
   pingedAt: Date | null = null;
-  /** Messages are lost while the line is cut. */
+  /** Messages are lost while the connection is cut. */
   isCut = () => false;
   onText: (text: string) => void = () => {};
   onClose: (code: number) => void = () => {};
@@ -79,7 +79,7 @@ export class SocketPair {
   }
 }
 
-/** The service answers the dial with something other than a socket. */
+/** The service answers the connection attempt with something other than a socket. */
 export class UnexpectedAnswer extends Error {
   readonly statusCode: number;
   constructor(statusCode: number) {
@@ -88,7 +88,7 @@ export class UnexpectedAnswer extends Error {
   }
 }
 
-/** A socket that an agent dials, as the package `ws` has it. */
+/** A socket that an agent opens, like the one of the package `ws`. */
 export class DialledSocket extends EventEmitter {
   readonly CONNECTING = 0;
   readonly OPEN = 1;

@@ -1,4 +1,4 @@
-/** In place of the solvers of an isolate, which end with its process. */
+/** Replaces the solvers of an isolate, which end with its process. */
 import { solverModule } from "#lib/solver/module";
 import { SolverPool } from "#lib/solver/pool";
 

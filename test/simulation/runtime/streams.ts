@@ -30,7 +30,7 @@ export class IdentityTransformStream {
       write: (chunk) => Promise.race([cancelled, end?.enqueue(Uint8Array.from(chunk))]),
       close: () => {
         end?.close();
-        end?.byobRequest?.respond(0); // otherwise a waiting read would not end
+        end?.byobRequest?.respond(0); // otherwise, a waiting read would not end
       },
       abort: (reason) => end?.error(reason),
     });
@@ -53,7 +53,7 @@ export class DigestStream extends WritableStream<Uint8Array> {
 
 /** Node's Response refuses the status of an upgrade. */
 export class AnswerWithSocket extends Response {
-  /** The body as it was given, which can be inspected without reading it. */
+  /** The original body, which can be inspected without reading it. */
   readonly given: BodyInit | null | undefined;
 
   constructor(body?: BodyInit | null, init: ResponseInit & { webSocket?: unknown } = {}) {

@@ -11,7 +11,7 @@ Object.assign(globalThis, {
   WebSocketRequestResponsePair: Object,
 });
 Object.assign(ReadableStreamBYOBReader.prototype, {
-  /** Node has it as an option of `read`. */
+  /** In Node, this is an option of `read`. */
   readAtLeast(min: number, view: Uint8Array) {
     const reader = this as unknown as { read(view: Uint8Array, options: { min: number }): Promise<unknown> };
     return reader.read(view, { min });

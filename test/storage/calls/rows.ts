@@ -7,7 +7,7 @@ export const catalogue = Catalogue.parse(tiny);
 export const at = new Date(1_700_000_000_000);
 const sha256 = "0".repeat(64);
 
-/** Ids of the rows that are there before the first call. */
+/** Ids of the rows that exist before the first call. */
 export const ids = { account: 1, appliance: 1001, build: 1, repository: 1, publication: 1 };
 
 export const account = {
@@ -42,7 +42,7 @@ export const appliance = {
   lastEditedAt: at,
 };
 
-/** The row as it is read. */
+/** The row in the form in which it is read. */
 export const readAppliance = {
   ...appliance,
   parentName: null,
@@ -174,7 +174,7 @@ export const packageRow = {
   installedBytes: 1,
 };
 
-/** The row as it is read. */
+/** The row in the form in which it is read. */
 export const readBuild = {
   ...build,
   id: ids.build,
@@ -214,7 +214,7 @@ export const readBuild = {
   completedAt: null,
 };
 
-/** How a build ends with an image. */
+/** The end of a build with an image. */
 export const result = {
   imageKey: "image",
   fileName: "image.raw",

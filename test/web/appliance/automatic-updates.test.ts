@@ -1,4 +1,4 @@
-/** Automatic updates on an appliance's pages: the choice, and the button that takes it back. */
+/** Automatic updates on an appliance's pages: the choice, and the button that undoes it. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";

@@ -1,4 +1,4 @@
-/** Each field of the configuration: a form asks for it and the docs explain it, or its record says why not. */
+/** Each field of the configuration has a form and an explanation in the docs. Otherwise its record gives the reason. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { configuration } from "#lib/configuration/document";
@@ -9,7 +9,7 @@ import { pageOf, type Page } from "../../support/html.ts";
 
 const fields = fieldsIn(configuration.shape);
 
-/** The names of the fields of the settings' forms, and of those of a new entry of a list, by the page. */
+/** The field names of the settings' forms and of new list entries, by page. */
 const settings = new Map<string, string[]>();
 const entries = new Map<string, string[]>();
 

@@ -1,4 +1,4 @@
-/** Files of an appliance that are uploaded several at a time, or written on a page. */
+/** Files of an appliance: several are uploaded together, or one is written on a page. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { createAppliance } from "../../support/factories.ts";

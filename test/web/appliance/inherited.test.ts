@@ -1,4 +1,4 @@
-/** Passwords and SSH keys that came along with the clone of another account's appliance. */
+/** Passwords and SSH keys in a clone of another account's appliance. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
@@ -48,7 +48,7 @@ const replace = async (form: Record<string, string> = {}) =>
   await firefox.post(`/appliance/${id}/access`, { form_token: await firefox.formToken(), once: "1", ...form });
 const users = async () => configurationOf(await rowOf(id)).users;
 const filesOf = async () => (await listOverlayFiles(openDatabase(env.DB), id)).map(overlayPath);
-/** As the owner's programs read them. */
+/** Reads them like the owner's programs. */
 async function passwordsOf(): Promise<string[][]> {
   const { user } = (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration.users;
   return user.map(({ name, password }: XmlDocument) => [name, password]);

@@ -1,4 +1,4 @@
-/** A person's own packages, and the picture of sizes, on the page of the software. */
+/** A user's own packages, and the chart of sizes, on the software page. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";

@@ -1,4 +1,4 @@
-/** Forms of several fields: a refused one shows every fault at its field, and keeps the values. */
+/** Forms with several fields: a refused form shows every error at its field, and keeps the values. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
@@ -13,7 +13,9 @@ let firefox: Owner["firefox"];
 let id: Owner["id"];
 beforeEach(async () => void ({ tux, firefox, id } = await applianceOwner()));
 
-/** The names of the fields that a form of the answer marks as wrong, and whether each has its message and a link to it. */
+/**
+ * The names of the fields that the answer's form marks as invalid, and whether each has its message and a link to it.
+ */
 async function wrongFields(answer: Promise<Response>, form: string): Promise<string[]> {
   const given = await answer;
   expect(given.status).toBe(422);

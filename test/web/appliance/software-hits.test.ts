@@ -1,4 +1,4 @@
-/** Searches on the page of the software in repositories with several versions of a package, and conflicts. */
+/** Searches on the software page in repositories with several versions of a package, and conflicts. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn } from "../../support/client.ts";
@@ -26,7 +26,7 @@ const send = async (form: Record<string, string>, query = "?q=apache") =>
     { form_token: await firefox.formToken(), ...form },
     { referer: `https://kiln.test/appliance/${id}/software${query}` },
   );
-/** The page that a form leads to. */
+/** The page that a form redirects to. */
 const after = async (form: Record<string, string>, query?: string) => {
   const { pathname, search } = new URL((await send(form, query)).headers.get("location") ?? "");
   return await pageOf(firefox.get(pathname + search));

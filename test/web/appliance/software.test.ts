@@ -11,7 +11,7 @@ let id: Owner["id"];
 beforeEach(async () => void ({ firefox, id } = await applianceOwner()));
 
 const software = async (query = "") => await pageOf(firefox.get(`/appliance/${id}/software${query}`));
-/** A repository of this account that the search can look through. */
+/** A repository of this account that can be searched. */
 async function useTools(): Promise<void> {
   const mirror = mirrorOf({ "https://mirror.example.org/tools": rpmMd(["jolly-1.0-1", "jolly-doc-1.0-1"]) });
   vi.spyOn(globalThis, "fetch").mockImplementation((to) => mirror.fetchOutside(String(to)));

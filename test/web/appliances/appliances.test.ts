@@ -1,4 +1,4 @@
-/** The list of a person's appliances, and how new ones begin. */
+/** A user's list of appliances, and the creation of new ones. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";

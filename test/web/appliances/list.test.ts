@@ -1,4 +1,4 @@
-/** The list of a person's appliances: order, filters, and what is done with several of them. */
+/** A user's list of appliances: order, filters, and actions on several of them. */
 import { env } from "cloudflare:workers";
 import { inArray } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -28,14 +28,14 @@ const namesIn = (page: Page) => [...page.querySelectorAll(".appliances h2")].map
 const hasFilter = async (query: string) => (await list(query)).querySelector("[name=advisories]") !== null;
 const names = async (query: string) => namesIn(await list(query));
 
-/** Sends the form of the chosen ones, as a browser does: one field for each checked box. */
+/** Sends the form for the selected ones, like a browser: one field for each checked box. */
 async function send(act: string, ids: readonly number[] = []): Promise<Response> {
   const body = new URLSearchParams({ form_token: await firefox.formToken(), form: "chosen", act });
   for (const id of ids) body.append("appliance", String(id));
   return await firefox.post(`/appliances/chosen?${body}`, {});
 }
 
-/** The queries that it takes to examine these appliances of one account. */
+/** The queries that are needed to examine these appliances of one account. */
 const queriesToExamine = async (ids: readonly number[]) => {
   const [first] = await db
     .select()

@@ -1,4 +1,4 @@
-/** The page of a published appliance, and what people do there. */
+/** The page of a published appliance, and the actions of users there. */
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -201,7 +201,7 @@ describe("a published appliance", () => {
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toMatch(/^\/testdrive\/\d+\/[\w-]{32}$/);
     const drive = await pageOf(firefox.get(answer.headers.get("location") ?? ""));
-    // The page is in the guests' own origin, as for the owner.
+    // The page has the guests' own origin, as for the owner.
     expect(drive.querySelector("#web")?.getAttribute("href")).toMatch(/^https:\/\/guests\.test\/testdrives\//);
     expect(textOf(drive, "#logins")).toContain("root");
     expect(textOf(await seen(), ".title")).toContain("Tried by 1");

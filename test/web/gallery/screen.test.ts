@@ -1,4 +1,4 @@
-/** The picture of a published version's screen: an agent sends it, everyone sees it, its publisher may remove it. */
+/** The picture of a published version's screen: an agent sends it, everyone can see it, its publisher may remove it. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { attemptHeader, maxScreenBytes, type TestdriveClaim } from "#lib/contract/index";
