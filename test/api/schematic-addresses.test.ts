@@ -130,7 +130,7 @@ describe("GET /image/SCHEMATIC/DAY/FORMAT", () => {
     const { id, appliance_id } = await posted(tux);
     const { version } = await building(await open(tux, `${id}/current/oem`));
     const again = await tux.post("/running_builds", { appliance_id, version, force: "true" });
-    expect(await again.text()).toContain("belongs to an address of the schematic");
+    expect(await again.text()).toContain("is reserved for an address of the schematic");
   });
 });
 

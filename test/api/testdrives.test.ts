@@ -124,7 +124,7 @@ describe("POST testdrives", () => {
     const build = await bootableBuild(tux);
 
     const message = await expectError(await tux.post("/testdrives", { build_id: build.id }), 400, "no_build_slots");
-    expect(message).toContain("You have 4 testdrives running, and an account may have 4.");
+    expect(message).toContain("You have 4 testdrives running, and an account may have 4, including checks");
     await objectOf(first).stop();
 
     expect(await startDrive(tux)).toMatchObject({ id: expect.any(Number) });

@@ -80,7 +80,7 @@ describe("an image with signed boot loaders", () => {
   it.each(["oemiso", "net", "oci"] as const)("has a warning that %s images cannot have it", (imageType) => {
     const [issue] = secureBootIssues({ ...signed, imageType });
     expect(issue?.type).toBe("warning");
-    expect(issue?.text).toContain(`which ${imageType} images do not have`);
+    expect(issue?.text).toContain(`which ${imageType} images do not support`);
   });
 
   it("has an error that removes a kernel that is not signed", () => {

@@ -23,7 +23,7 @@ it("ends when the imports of an account have read its packages of the day, and t
   const { revision } = await repository.row();
   await importing("a-one-3");
 
-  const problem = expect.stringContaining("3 packages in a day");
+  const problem = expect.stringContaining("limit of 3 imported packages a day");
   expect(await repository.row()).toMatchObject({ problem, revision, packageCount: 2 });
   expect((await repository.leftovers()).rows).toBe(2);
 });

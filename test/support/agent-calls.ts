@@ -130,6 +130,11 @@ export const sessionCalls: Record<string, Row & { ended?: number }> = {
     held: 204,
     ended: 204,
   },
+  // No check of this session compares a screen.
+  "GET /testdrives/:id/checks/screens/:build": {
+    path: ({ session }) => `/testdrives/${session}/checks/screens/1`,
+    held: 204,
+  },
   // The claim of this session has no checks.
   "POST /testdrives/:id/checks": {
     path: ({ session }) => `/testdrives/${session}/checks`,
