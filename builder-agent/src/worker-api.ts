@@ -186,7 +186,7 @@ function buildCalls(send: Send, incarnation: Incarnation | undefined) {
   } satisfies Partial<WorkerApi>;
 }
 
-/** What every claim tells about the checks that this agent can do. */
+/** The kinds of checks that this agent supports. Every claim lists them. */
 const abilitiesToCheck = { canCheck: true, canRunCommands: true, canCompareScreens: true } as const;
 
 const pathOf = (testdrive: Lease) => `/agent/testdrives/${testdrive.id}`;

@@ -61,7 +61,7 @@ export type Check = z.infer<typeof Check>;
 export type CheckKind = Check["kind"];
 type CheckField = Exclude<keyof Check, "kind">;
 
-/** What an agent tells when it claims a run, because older agents cannot do it. */
+/** An ability that an agent lists when it claims a run. Older agents lack it. */
 type AbilityToCheck = keyof Pick<TestdriveClaimRequest, "canRunCommands" | "canCompareScreens">;
 
 interface KindOfCheck {
@@ -73,8 +73,8 @@ interface KindOfCheck {
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
   /**
-   * What an agent must be able to do, besides the first kinds. With `canRunCommands`, a command runs in the machine, for
-   * which the image must have a program (lib/kiwi/check-commands.ts).
+   * The ability that an agent needs for this kind. With `canRunCommands`, a command runs in the machine, and the image
+   * must have a program for it (lib/kiwi/check-commands.ts).
    */
   needs?: AbilityToCheck;
   /** The expectation in one sentence. */
