@@ -42,7 +42,7 @@ async function packAs(format: ImageType, built: BuiltImage, workDir: string): Pr
   const copied: Record<string, string> = {};
   for (const [name, path] of copies) {
     copied[name] = join(dir, name);
-    await outputOf("cp", ["--sparse=always", String(path), join(dir, name)], signal);
+    await outputOf("cp", [String(path), join(dir, name)], signal);
   }
   const name = input.imageName.replace(/[^.]*$/, format);
   const packed = await packImage({ ...built, ...copied, imageType: format } as BuiltImage, name, {
