@@ -15,7 +15,7 @@ const { values } = parseArgs({
 });
 const [seed, seeds] = [Number(values.seed), Number(values.seeds)];
 const startedAt = performance.now();
-const reports = await simulateSeeds({ seed, seeds, tells: values.tell, shrinks: !values["no-shrink"] });
+const reports = await simulateSeeds({ seed, seeds, wantsStory: values.tell, shrinks: !values["no-shrink"] });
 for (const { seed: one, violation, plan, story } of reports) {
   if (values.tell || violation) console.log(story.join("\n"));
   if (!violation) continue;

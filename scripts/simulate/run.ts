@@ -37,8 +37,8 @@ function partsOf(order: Order): Order[] {
 /** Runs each share of the seeds in a separate process, because time and chance are replaced there. */
 export async function simulateSeeds({ change, ...wanted }: Wanted): Promise<Report[]> {
   const migrations = migrationsIn(join(projectRoot, "migrations"));
-  const order: Order = { shrinks: true, stopsAtFirst: false, tells: false, ...wanted, migrations };
-  const file = await bundleSimulation(change, order.tells);
+  const order: Order = { shrinks: true, stopsAtFirst: false, wantsStory: false, ...wanted, migrations };
+  const file = await bundleSimulation(change, order.wantsStory);
   try {
     return (await Promise.all(partsOf(order).map((part) => reportsOf(file, part)))).flat();
   } finally {
@@ -51,7 +51,7 @@ const roomForNew = "--max-semi-space-size=64"; // MiB
 
 async function reportsOf(file: string, order: Order): Promise<Report[]> {
   // Recording the places of errors takes a third of the time.
-  const stacks = order.tells ? ["--enable-source-maps"] : ["--stack-trace-limit=0"];
+  const stacks = order.wantsStory ? ["--enable-source-maps"] : ["--stack-trace-limit=0"];
   const node = spawn(process.execPath, ["--no-warnings", roomForNew, ...stacks, file, JSON.stringify(order)], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -25,8 +25,7 @@ import { accepted, AgentRefusal } from "#agent-api/refusal";
 /** The screenshot in base64, and the texts. */
 const maxReportBytes = 2 * maxScreenBytes;
 
-const TestdriveId = z.coerce.number().int().positive();
-const BuildId = TestdriveId;
+const Id = z.coerce.number().int().positive();
 
 export const testdrives = factory
   .createApp()
@@ -41,7 +40,7 @@ export const testdrives = factory
   })
   // The image that the session boots, while the agent's claim is valid.
   .get("/:id/image", async (c) => {
-    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    const { token, row } = tokenOf(c, Id.parse(c.req.param("id")));
     const { buildId } = accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
     const build = await findAnyBuild(c.var.db, buildId);
     const answer = build && (await answerImage(openerFor(c.env), c.req.raw, build));
@@ -51,7 +50,7 @@ export const testdrives = factory
   // A screenshot from a separate boot, which may take longer than the session.
   .post("/:id/screen", async (c) => {
     const agent = await registered(c);
-    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    const { token, row } = tokenOf(c, Id.parse(c.req.param("id")));
     const { buildId } = accepted(await testdriveObject(c.env, row).bootedBuild(agent.id, token));
     const png = await readBytes(c, maxScreenBytes);
     await keepScreen({ env: c.env, db: c.var.db }, { buildId, png });
@@ -59,15 +58,15 @@ export const testdrives = factory
   })
   // The screen that a check compares with. 204 if there is none.
   .get("/:id/checks/screens/:build", async (c) => {
-    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    const { token, row } = tokenOf(c, Id.parse(c.req.param("id")));
     accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
-    const which = { testdriveUid: row.uid, buildId: BuildId.parse(c.req.param("build")) };
+    const which = { testdriveUid: row.uid, buildId: Id.parse(c.req.param("build")) };
     const screen = await openReference({ env: c.env, db: c.var.db }, which);
     return screen ? c.body(screen.body, 200, { "content-type": "image/png" }) : c.body(null, 204);
   })
   // The last message of a session that runs the checks of an image.
   .post("/:id/checks", async (c) => {
-    const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+    const { token, row } = tokenOf(c, Id.parse(c.req.param("id")));
     accepted(await testdriveObject(c.env, row).heldBuild(c.var.agent.id, token));
     const report = await readMessage(c, CheckReport, maxReportBytes);
     const stored = await acceptReport({ env: c.env, db: c.var.db }, row.uid, report);
@@ -95,7 +94,7 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
     throw new AgentRefusal("invalid", "This URL supports only WebSocket.");
   }
-  const { token, row } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+  const { token, row } = tokenOf(c, Id.parse(c.req.param("id")));
   const url = `https://testdrive/${side}?agent=${c.var.agent.id}`;
   const headers = { upgrade: "websocket", [attemptHeader]: token };
   const answer = await testdriveObject(c.env, row).fetch(url, { headers });
@@ -104,7 +103,7 @@ async function openSocket(c: Context<AgentEnv>, side: string): Promise<Response>
 
 /** Forwards an answer about modified files, as a stream. */
 async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Response> {
-  const { row, token } = tokenOf(c, TestdriveId.parse(c.req.param("id")));
+  const { row, token } = tokenOf(c, Id.parse(c.req.param("id")));
   const url = `https://testdrive/modified/answers/${encodeURIComponent(request)}?agent=${c.var.agent.id}`;
   const headers = new Headers(c.req.raw.headers);
   headers.set(attemptHeader, token);
@@ -113,7 +112,7 @@ async function bringAnswer(c: Context<AgentEnv>, request: string): Promise<Respo
 }
 
 const Visit = z.object({
-  id: TestdriveId,
+  id: Id,
   visit: z.string().regex(/^[\w-]{1,64}$/),
 });
 

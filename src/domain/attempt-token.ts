@@ -34,16 +34,16 @@ export const boundTo = ({ tokenHmac }: Pick<Agent, "tokenHmac">, pepper: string,
  * issued the attempt's token.
  */
 export function agentOfBound(sent: string, agentToken: string, pepper: string): { id: number } | undefined {
-  const { token, proof } = apart(sent);
+  const { token, proof } = split(sent);
   if (proof === undefined || !sameSecret(proof, proofOf(token, keyedHash(pepper, agentToken), pepper)))
     return undefined;
   return { id: Number(token.split(".")[0]) };
 }
 
 /** The token without the proof, as the object compares it. */
-export const unbound = (sent: string): string => apart(sent).token;
+export const unbound = (sent: string): string => split(sent).token;
 
-function apart(sent: string): { token: string; proof?: string } {
+function split(sent: string): { token: string; proof?: string } {
   const parts = sent.split(".");
   const [proof] = parts.slice(4);
   return proof === undefined || parts.length > 5 ? { token: sent } : { token: parts.slice(0, 4).join("."), proof };

@@ -123,12 +123,12 @@ export class BuildChores {
     return await saveLiveness(openDatabase(env.DB), uid, life).catch(() => undefined);
   }
 
-  /** Does the chores of a state, the slow ones only if `slowOnes` is true, and sets the alarm for the rest. */
-  async run(state: BuildState, { slowOnes }: { slowOnes: boolean }): Promise<void> {
+  /** Does the chores of a state, the slow ones only if `includeSlow` is true, and sets the alarm for the rest. */
+  async run(state: BuildState, { includeSlow }: { includeSlow: boolean }): Promise<void> {
     const { uid, storage } = this.#around;
     try {
       await this.#report(state);
-      if (slowOnes && isOver(state)) await this.#tidyUp(state);
+      if (includeSlow && isOver(state)) await this.#cleanUp(state);
       this.#failures = 0;
       await setAlarmBy(storage, this.#isTidy(state) ? this.#nextAlarm(state) : Date.now());
     } catch (error) {
@@ -158,7 +158,7 @@ export class BuildChores {
   }
 
   /** Cleans up after the end: moves the log into one blob, and deletes the artifacts of other attempts. */
-  async #tidyUp(state: BuildState): Promise<void> {
+  async #cleanUp(state: BuildState): Promise<void> {
     const { env, uid, log, uploads } = this.#around;
     await uploads.discardAllBut(state.status === "finished" && !this.isRebuild ? state.attempt : null);
     await attestFinished(env, uid, state).catch((error: unknown) => {

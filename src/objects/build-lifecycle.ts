@@ -85,7 +85,7 @@ export class BuildLifecycle {
     const agents = isLong ? await this.#agentsSeen() : "unknown";
     const isCutOff = state.status === "running" && Date.now() >= state.leaseEndsAt && !(await this.reportLiveness());
     await this.apply({ type: "woke_up", at: Date.now(), agents, isCutOff });
-    await this.settle({ slowOnes: true });
+    await this.settle({ includeSlow: true });
   }
 
   async #agentsSeen(): Promise<AgentsSeen> {
@@ -137,7 +137,7 @@ export class BuildLifecycle {
   }
 
   /** Runs the chores one after the other. */
-  settle(which: { slowOnes: boolean } = { slowOnes: false }): Promise<void> {
+  settle(which: { includeSlow: boolean } = { includeSlow: false }): Promise<void> {
     const run = () =>
       forRequest(this.chores.requestId, async () => this.state && (await this.chores.run(this.state, which)));
     this.#settled = this.#settled.then(run, run);

@@ -26,13 +26,13 @@ const enough = 3;
  * How many of the appliance's builds to read. Even if the appliance is built in every type, at least one of them has
  * this type.
  */
-const ownOnes = 10;
+const ownBuilds = 10;
 
 export async function listEarlierSteps(
   db: Database,
   { applianceId, imageType }: { applianceId: number; imageType: ImageType },
 ): Promise<EarlierSteps> {
-  const own = await listSteps(db, eq(builds.applianceId, applianceId), ownOnes);
+  const own = await listSteps(db, eq(builds.applianceId, applianceId), ownBuilds);
   if (own.length > 0) return { own, ofType: [] };
   return { own, ofType: await listSteps(db, eq(builds.imageType, imageType), enough) };
 }

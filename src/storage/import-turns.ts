@@ -11,7 +11,7 @@ const waiting = { sentAt: null, leaseEndsAt: null };
 export type ImportQueue = Pick<ImportTurn, "accountId" | "patience">;
 
 /** Adds imports to the queue of their account. An import that is already waiting keeps its place. */
-export async function askForImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<ImportQueue[]> {
+export async function queueImports(db: Database, repositoryIds: readonly number[], now: Date): Promise<ImportQueue[]> {
   const quick = importTurns.patience.enumValues[0];
   return insertFrom(
     db,

@@ -55,7 +55,7 @@ export const findWatch = (db: Database, applianceId: number): Promise<Watch | un
   db.query.watches.findFirst({ where: eq(watches.applianceId, applianceId) });
 
 /** Makes an appliance due at this time, unless it is due earlier. */
-export async function lookBy(db: Database, applianceId: number, at: Date): Promise<void> {
+export async function makeDue(db: Database, applianceId: number, at: Date): Promise<void> {
   await db
     .update(watches)
     .set({ lookAt: sql`min(look_at, ${at.getTime()})` })

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { imageFacts } from "#domain/images/facts";
-import { forStranger } from "#domain/configuration/secrets";
+import { forOtherAccount } from "#domain/configuration/secrets";
 import { descriptionFiles } from "#lib/kiwi/description-files";
 import { configurationOf } from "#lib/configuration/stored";
 import { signedIn, visit } from "../support/client.ts";
@@ -77,7 +77,7 @@ describe("an SSH key of a user", () => {
     const id = await createAppliance(tux);
     await putPortion(tux, id, people(keysOf(sshKeys.ed25519)));
     const stored = configurationOf(await rowOf(id));
-    const theirs = await forStranger(env, stored, undefined);
+    const theirs = await forOtherAccount(env, stored, undefined);
     expect(theirs.users.map((user) => user.sshKeys)).toEqual([[], []]);
     expect(theirs.users[1]?.password).toMatch(/^sealed:/);
   });

@@ -1,6 +1,6 @@
 /** Reads feeds of advisories, and finds the versions that they affect. */
 import { describe, expect, it } from "vitest";
-import { affectedBy, countsOf, mostConcerned } from "#domain/advisories/affected";
+import { affectedBy, countsOf, mostAffected } from "#domain/advisories/affected";
 import { trackedSource } from "#domain/advisories/listed-packages";
 import { readDebianAnnouncements } from "#lib/advisories/debian-announcements";
 import { readDebianTracker } from "#lib/advisories/debian-tracker";
@@ -220,7 +220,7 @@ describe("a package", () => {
   it("concerns an image more if it is exploited than if there are more to fix", () => {
     const many = { fixed: 9, open: 9, undetermined: 0, unimportant: 0, exploited: 0 };
     const exploited = { ...many, fixed: 1, exploited: 1 };
-    expect(mostConcerned([many, null, exploited])).toBe(exploited);
+    expect(mostAffected([many, null, exploited])).toBe(exploited);
   });
 
   it("is counted once for each advisory", () => {

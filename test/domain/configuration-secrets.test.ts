@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { examine } from "#domain/appliances/status";
 import { freezeInput } from "#domain/builds/frozen-input";
-import { forStranger, decrypted, encrypted, encryptedIfClear } from "#domain/configuration/secrets";
+import { forOtherAccount, decrypted, encrypted, encryptedIfClear } from "#domain/configuration/secrets";
 import { configurationOf, type Configuration } from "#lib/configuration/stored";
 import { findTemplateConfiguration } from "#storage/configurations";
 import { appliances } from "#storage/schema";
@@ -56,12 +56,12 @@ describe("encrypted", () => {
   });
 });
 
-describe("forStranger", () => {
+describe("forOtherAccount", () => {
   it("uses template passwords for users and new ones for databases", async () => {
     const { id, stored } = await storedFull();
     const template = await findTemplateConfiguration(db, id);
 
-    const [one, another] = [await forStranger(env, stored, template), await forStranger(env, stored, template)];
+    const [one, another] = [await forOtherAccount(env, stored, template), await forOtherAccount(env, stored, template)];
 
     const [root, guide, database] = passwords(await decrypted(env, one));
     expect([root, guide]).toEqual(["linux", "linux"]);
@@ -80,7 +80,7 @@ describe("forStranger", () => {
       updateUploads: true,
     };
 
-    const clone = await forStranger(env, { ...stored, settings }, undefined);
+    const clone = await forOtherAccount(env, { ...stored, settings }, undefined);
 
     expect(clone.settings).toMatchObject({ automaticBuilds: "never", automaticBuildsAt: "", updateUploads: false });
   });
@@ -88,7 +88,7 @@ describe("forStranger", () => {
   it("makes new passwords if the template no longer exists", async () => {
     const { stored } = await storedFull();
 
-    const [root, guide, database] = passwords(await decrypted(env, await forStranger(env, stored, undefined)));
+    const [root, guide, database] = passwords(await decrypted(env, await forOtherAccount(env, stored, undefined)));
 
     expect(new Set([root, guide, database]).size).toBe(3);
     expect(root).toMatch(/^[A-Za-z0-9]{16}$/);

@@ -3,7 +3,8 @@ import { descriptionFiles } from "#lib/kiwi/description-files";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { keytables } from "#lib/kiwi/keytables";
 import { prefixLength } from "#lib/kiwi/network";
-import { shellCommand, shellQuote, withInterpreter } from "#lib/kiwi/shell";
+import { shellQuote } from "#lib/contract/shell-quote";
+import { shellCommand, withInterpreter } from "#lib/kiwi/shell";
 import { plain } from "./support/facts.ts";
 
 const filesOf = (change: Partial<ImageFacts> = {}) => descriptionFiles({ ...plain, ...change });

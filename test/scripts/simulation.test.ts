@@ -13,8 +13,8 @@ it("loses no build, whatever fails", async () => {
 });
 
 it("replays a seed exactly", async () => {
-  const [first] = await simulateSeeds({ seed: 7, seeds: 1, tells: true });
-  const [, second] = await simulateSeeds({ seed: 6, seeds: 2, tells: true });
+  const [first] = await simulateSeeds({ seed: 7, seeds: 1, wantsStory: true });
+  const [, second] = await simulateSeeds({ seed: 6, seeds: 2, wantsStory: true });
 
   expect(first?.story.length).toBeGreaterThan(5);
   expect(second).toEqual(first);

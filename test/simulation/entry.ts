@@ -26,7 +26,7 @@ for (let seed = order.seed; seed < order.seed + order.seeds; seed += 1) {
   const outcome = await run(seed, plan);
   const { violation } = outcome;
   if (!violation) {
-    print({ seed, ...outcome, story: order.tells ? outcome.story : [] });
+    print({ seed, ...outcome, story: order.wantsStory ? outcome.story : [] });
     continue;
   }
   const isSame = async (shorter: readonly Step[]) => (await run(seed, shorter)).violation?.check === violation.check;

@@ -36,7 +36,7 @@ export interface Order {
   shrinks: boolean;
   stopsAtFirst: boolean;
   /** Whether to print the events of a simulation even if it has no violation. */
-  tells: boolean;
+  wantsStory: boolean;
 }
 
 /** The result of one seed. */

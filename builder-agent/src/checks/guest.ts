@@ -74,6 +74,31 @@ export async function inTime(guest: Guest, seconds: number, test: () => boolean 
 export const within = (guest: Guest, seconds: number, test: () => boolean | Promise<boolean>): Promise<boolean> =>
   inTime(guest, guest.clock.seconds / guest.slowness + seconds, test);
 
+/**
+ * Repeats an attempt until it finds no fault, or until the time is over. An attempt may still be running then. Returns
+ * the fault that it found last: empty if there is none, undefined if no attempt has ended.
+ *
+ * @param pauseSeconds the pause between two attempts
+ */
+export async function faultInTime(
+  guest: Guest,
+  { seconds, pauseSeconds = 0 }: { seconds: number; pauseSeconds?: number },
+  attempt: () => Promise<string>,
+): Promise<string | undefined> {
+  let fault: string | undefined;
+  let nextAt = 0;
+  const run = async () => {
+    nextAt = Infinity;
+    fault = await attempt();
+    nextAt = guest.clock.seconds + pauseSeconds * guest.slowness;
+  };
+  await inTime(guest, seconds, () => {
+    if (fault !== "" && guest.clock.seconds >= nextAt) void run();
+    return fault === "";
+  });
+  return fault;
+}
+
 /** Waits for the login prompt, even if no check is about it. */
 export const untilLogin = (guest: Guest, seconds: number): Promise<boolean> =>
   inTime(guest, seconds, () => guest.loginAt !== undefined);

@@ -1,5 +1,17 @@
-import type { Check, CheckKind } from "../contract.ts";
-import { endOf, failed, ifBooted, inTime, notRun, passed, within, type Guest, type Seen, type Way } from "./guest.ts";
+import { shellQuote, type Check, type CheckKind } from "../contract.ts";
+import {
+  endOf,
+  failed,
+  faultInTime,
+  ifBooted,
+  inTime,
+  notRun,
+  passed,
+  within,
+  type Guest,
+  type Seen,
+  type Way,
+} from "./guest.ts";
 import type { CommandEnd } from "./guest-commands.ts";
 
 /** The kinds of checks that run a command in the machine. */
@@ -14,7 +26,7 @@ export const insideWays: Readonly<Record<InsideKind, Way>> = {
   },
   disk: {
     isLast: true,
-    look: (check, guest) => lookAtUse(check, guest, { command: `df -Pk -- ${quoted(check.path)}`, kbOf: usedDisk }),
+    look: (check, guest) => lookAtUse(check, guest, { command: `df -Pk -- ${shellQuote(check.path)}`, kbOf: usedDisk }),
   },
 };
 
@@ -24,28 +36,14 @@ export const insideWays: Readonly<Record<InsideKind, Way>> = {
 const pauseSeconds = 2;
 const answerSeconds = 60;
 
-/** Repeats the command until it ends as expected. The last one may still be running when the time is over. */
+/** Repeats the command until it ends as expected. */
 async function lookAtCommand(check: Check, guest: Guest): Promise<Seen> {
-  let last: string | undefined;
-  let isRunning = false;
-  let nextAt = 0;
-  const run = async (command: string) => {
-    isRunning = true;
-    last = faultOf(check, await (guest.commands?.run(command) ?? never));
-    isRunning = false;
-    nextAt = guest.clock.seconds + pauseSeconds * guest.slowness;
-  };
-  const isRight = () => {
-    const isReady = guest.commands?.isReady ?? false;
-    if (isReady && last !== "" && !isRunning && guest.clock.seconds >= nextAt) void run(check.command);
-    return last === "";
-  };
-  if (await inTime(guest, check.seconds, isRight)) return passed("The command ended as expected.");
-  if (!guest.commands?.isReady) return noProgram(guest);
-  return failed(guest, last ?? "The command did not end.");
+  const { commands } = guest;
+  if (!commands || !(await inTime(guest, check.seconds, () => commands.isReady))) return noProgram(guest);
+  const attempt = async () => faultOf(check, await commands.run(check.command));
+  const fault = await faultInTime(guest, { seconds: check.seconds, pauseSeconds }, attempt);
+  return fault === "" ? passed("The command ended as expected.") : failed(guest, fault ?? "The command did not end.");
 }
-
-const never = new Promise<never>(() => {});
 
 /** Why the result of a command is not the expected one, as a sentence. Empty if it is. */
 function faultOf({ exit: wanted, text }: Check, { exit, output }: CommandEnd): string {
@@ -90,9 +88,6 @@ function usedDisk(output: string): number | undefined {
   const used = Number(output.trim().split("\n").at(-1)?.split(/ +/)[2]);
   return Number.isNaN(used) ? undefined : used;
 }
-
-/** Quotes a text as one word for a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The result if no program in the machine runs commands. */
 const noProgram = (guest: Guest): Seen =>

@@ -1,5 +1,5 @@
 import type { Check, CheckKind } from "../contract.ts";
-import { endOf, failed, ifBooted, inTime, notRun, off, passed, type Guest, type Way } from "./guest.ts";
+import { endOf, failed, faultInTime, ifBooted, inTime, notRun, off, passed, type Guest, type Way } from "./guest.ts";
 import { insideWays } from "./inside.ts";
 import { lookAtScreen } from "./screen.ts";
 import { getPage, tryPort, type PageAddress, type PortState } from "./ports.ts";
@@ -39,13 +39,9 @@ export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
   },
   port_open: {
     look: async ({ port, seconds }, guest) => {
-      let last = noAnswer;
-      const isOpen = async () => {
-        const state = await portOf(guest, port);
-        last = state === "refused" ? refused : noAnswer;
-        return state === "open";
-      };
-      return (await inTime(guest, seconds, isOpen)) ? passed(accepted) : failed(guest, last);
+      const attempt = async () => faultOfPort[await portOf(guest, port)];
+      const fault = await faultInTime(guest, { seconds }, attempt);
+      return fault === "" ? passed(accepted) : failed(guest, fault ?? noAnswer);
     },
   },
   port_closed: {
@@ -68,13 +64,10 @@ export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
 function webPage(scheme: PageAddress["scheme"]): Way {
   return {
     look: async (check, guest) => {
-      let last = noAnswer;
-      const isRight = async () => {
-        const nobody = `No web server answered on port ${check.port}${scheme === "https" ? " over HTTPS" : ""}.`;
-        last = await pageFault({ ...check, scheme }, guest).catch(() => nobody);
-        return last === "";
-      };
-      return (await inTime(guest, check.seconds, isRight)) ? passed("The page is as expected.") : failed(guest, last);
+      const nobody = `No web server answered on port ${check.port}${scheme === "https" ? " over HTTPS" : ""}.`;
+      const attempt = () => pageFault({ ...check, scheme }, guest).catch(() => nobody);
+      const fault = await faultInTime(guest, { seconds: check.seconds }, attempt);
+      return fault === "" ? passed("The page is as expected.") : failed(guest, fault ?? noAnswer);
     },
   };
 }
@@ -82,6 +75,8 @@ function webPage(scheme: PageAddress["scheme"]): Way {
 const accepted = "The machine accepted a connection.";
 const refused = "The machine refused the connection.";
 const noAnswer = "The machine did not answer.";
+/** Why a port is not open. Empty if it is. */
+const faultOfPort: Readonly<Record<PortState, string>> = { open: "", refused, silent: noAnswer };
 
 /** The state of a port. A machine that has just ended also does not answer. */
 const portOf = ({ qemu, slowness }: Guest, port: number): Promise<PortState> =>

@@ -1,7 +1,7 @@
 import pixelmatch from "pixelmatch";
 import { PNG } from "pngjs";
 import { readMask, type Check } from "../contract.ts";
-import { failed, inTime, notRun, passed, type Guest, type Seen } from "./guest.ts";
+import { failed, faultInTime, notRun, passed, type Guest, type Seen } from "./guest.ts";
 
 /** The pause before the screen is compared again. */
 const pauseSeconds = 2;
@@ -16,17 +16,12 @@ export async function lookAtScreen(check: Check, guest: Guest): Promise<Seen> {
     return notRun(
       `Build ${check.build} has no screen to compare with. Use a build of your account whose checks have passed.`,
     );
-  let last = "The machine has no screen.";
-  let nextAt = 0;
-  const isRight = async () => {
-    if (guest.clock.seconds < nextAt) return false;
+  const attempt = async () => {
     const screen = await guest.takeScreen().then(readPicture, () => undefined); // a machine that is off has none
-    nextAt = guest.clock.seconds + pauseSeconds * guest.slowness;
-    last = screen ? faultOf({ expected, screen }, check) : "The screen cannot be read.";
-    return last === "";
+    return screen ? faultOf({ expected, screen }, check) : "The screen cannot be read.";
   };
-  if (await inTime(guest, check.seconds, isRight)) return passed("The screen matches.");
-  return failed(guest, last);
+  const fault = await faultInTime(guest, { seconds: check.seconds, pauseSeconds }, attempt);
+  return fault === "" ? passed("The screen matches.") : failed(guest, fault ?? "The screen cannot be read.");
 }
 
 function readPicture(png: Buffer): PNG | undefined {

@@ -40,7 +40,7 @@ export function guestCommand(machine: GuestMachine): [command: string, args: str
   const own = groups.length === 0 ? ["--clear-groups"] : ["--groups", groups.join(",")];
   const words = [
     [...identity, ...own, ...noRights, "--", "prlimit", ...limits(machine), "--"],
-    machine.enclosed ? sandbox({ accel: machine.accel, apart: ["--unshare-all"] }) : [],
+    machine.enclosed ? sandbox({ accel: machine.accel, namespaces: ["--unshare-all"] }) : [],
     [qemuProgram, ...qemuArguments(machine)],
   ];
   return ["setpriv", words.flat()];

@@ -19,7 +19,7 @@ export interface SandboxState {
  * no user namespace: QEMU opens its files as root and then becomes the session's user, which such a namespace would
  * lack.
  */
-const apart = (): string[] =>
+const namespaces = (): string[] =>
   process.getuid?.() === 0
     ? [
         ["--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
@@ -42,7 +42,7 @@ export async function sandboxedAsNobody(
   const mounts = ["--bind", dir, shownAs];
   // Root without its capabilities may not enter the directory of another user.
   const [become, inside] = asNobody("env", [`--chdir=${shownAs}`, command, ...args]);
-  const [bubblewrap = "", ...outer] = sandbox({ accel: "tcg", apart: apart(), mounts });
+  const [bubblewrap = "", ...outer] = sandbox({ accel: "tcg", namespaces: namespaces(), mounts });
   return [bubblewrap, [...outer, become, ...inside]];
 }
 
@@ -53,7 +53,7 @@ export const getSandbox = (): Promise<SandboxState> => (sandboxState ??= trySand
 
 /** Tries a sandbox with `qemu --version`. Exported for its test. */
 export async function trySandbox(env: Record<string, string> = environment()): Promise<SandboxState> {
-  const [command = "", ...args] = [...sandbox({ accel: "tcg", apart: apart() }), qemuProgram, "--version"];
+  const [command = "", ...args] = [...sandbox({ accel: "tcg", namespaces: namespaces() }), qemuProgram, "--version"];
   const openness = await whyItFails(command, args, env).catch(reasonOf);
   return { enclosed: openness === "", openness };
 }
@@ -89,5 +89,5 @@ export function sandboxed(machine: Machine, dir: SessionDir, qemu: readonly stri
   const user = userOfSession(machine.testdriveId) ?? "";
   const opener =
     ways.length === 0 ? [] : [process.execPath, "--max-old-space-size=32", bridge, `${user}`, ways.join(",")];
-  return [...sandbox({ accel: machine.accel, apart: apart(), mounts, dir: dir.path }), ...opener, ...qemu];
+  return [...sandbox({ accel: machine.accel, namespaces: namespaces(), mounts, dir: dir.path }), ...opener, ...qemu];
 }

@@ -129,7 +129,7 @@ export function countsOf(all: readonly Pick<KnownAffected, "id" | "state" | "isE
  * The counts of the most affected image: the one with the most exploited advisories, then with the most that an update
  * fixes, then with the most open ones.
  */
-export const mostConcerned = (all: readonly (AffectedCounts | null)[]): AffectedCounts | undefined =>
+export const mostAffected = (all: readonly (AffectedCounts | null)[]): AffectedCounts | undefined =>
   all
     .flatMap((counts) => counts ?? [])
     .toSorted((one, other) => other.exploited - one.exploited || other.fixed - one.fixed || other.open - one.open)[0];

@@ -1,7 +1,7 @@
 import { architectures, archNames, arches, type Arch } from "#lib/contract/index";
 import { makeOnce } from "#domain/accounts/idempotency";
 import { limitReached, limitsOf, type LimitsEnv, refuseOverLimit } from "#domain/accounts/limits";
-import { forStranger, encryptedIfClear } from "#domain/configuration/secrets";
+import { forOtherAccount, encryptedIfClear } from "#domain/configuration/secrets";
 import type { EncryptionKey } from "#domain/secrets";
 import { configurationForClone, noteUse } from "#domain/gallery/clone";
 import type { Services } from "#domain/services";
@@ -164,7 +164,7 @@ async function clonedConfiguration(
 ): Promise<Configuration> {
   const stored = configurationOf(source);
   if (source.accountId === null || source.accountId === accountId) return await encryptedIfClear(env, stored);
-  return await forStranger(env, stored, await findTemplateConfiguration(db, source.id));
+  return await forOtherAccount(env, stored, await findTemplateConfiguration(db, source.id));
 }
 
 /** The limit for a name in a request (api/params, `text`). */

@@ -1,4 +1,4 @@
-import { mostConcerned } from "#domain/advisories/affected";
+import { mostAffected } from "#domain/advisories/affected";
 import { readExamined, type ExaminedRows } from "#domain/appliances/examined-rows";
 import { lastStatusOf, noteStatuses } from "#domain/appliances/last-status";
 import { examineOnly } from "#domain/appliances/status";
@@ -124,7 +124,7 @@ async function overviewIn(
       lastBuild: ofAppliance.last.get(row.appliance.id),
       images,
       outdated: worstOf(images),
-      advisories: mostConcerned(images.map(({ advisories }) => advisories)),
+      advisories: mostAffected(images.map(({ advisories }) => advisories)),
     });
   });
   const stale = rows

@@ -43,7 +43,7 @@ export function stepsOf(state: BuildState, until: number): BuildStep[] {
 }
 
 /** Below this percentage, the time so far is not enough to estimate the time that remains. */
-const tellingPercent = 10;
+const estimateFromPercent = 10;
 
 /**
  * At first the estimate depends on the durations of earlier builds, and then increasingly on the speed of this attempt.
@@ -52,7 +52,7 @@ function secondsLeftOf(state: BuildState, now: number): number | undefined {
   if (state.status !== "running") return undefined;
   const spent = secondsBetween(state.timeLimitAt - timeLimitMs, now);
   const done = state.percent / 100;
-  const expected = state.expectedSeconds ?? (state.percent < tellingPercent ? undefined : spent / done);
+  const expected = state.expectedSeconds ?? (state.percent < estimateFromPercent ? undefined : spent / done);
   if (expected === undefined) return undefined;
   const whole = done === 0 ? expected : expected * (1 - done) + spent;
   return Math.max(1, Math.round(whole * (1 - done)));

@@ -70,6 +70,6 @@ function validateField(check: Check, one: OneCheck, field: Field): void {
   const path = `checks/check/${field}`;
   const isEmpty = value === "" || value === 0;
   if (!isUsedBy(kind, field)) return check(isEmpty, path, `has no meaning for the kind ${kind}`);
-  const mayLack = kindsOfChecks[kind].mayLack?.includes(field) ?? false;
-  check((isEmpty && mayLack) || rules[field].isRight(value), path, rules[field].why);
+  const mayBeEmpty = kindsOfChecks[kind].mayBeEmpty?.includes(field) ?? false;
+  check((isEmpty && mayBeEmpty) || rules[field].isRight(value), path, rules[field].why);
 }

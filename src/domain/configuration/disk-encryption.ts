@@ -21,7 +21,7 @@ export function diskEncryptionIssues(
     needsVolumes(configuration, imageType) && volumesStayPlain,
     partitionsOf(configuration.lvm).length > 0 && partitionsStayPlain,
     swapPartitionMb(settings) > 0 && swapStaysPlain,
-    isForCloud(imageType) && (keeper === undefined ? nobodyThere(imageType) : keptConsole(imageType, keeper)),
+    isForCloud(imageType) && (keeper === undefined ? noOneAtConsole(imageType) : keptConsole(imageType, keeper)),
     isServed && (settings.tangServer === "" || settings.tangThumbprint === "") && noServer,
     isServed && hasNoDhcp(configuration.network) && needsDhcp,
     configuration.checks.length > 0 && !isSealed && nobodyAnswers,
@@ -56,7 +56,7 @@ const keepers: Readonly<Record<KeptWay, string>> = {
 const isForCloud = (imageType: ImageType): boolean =>
   ["Azure", "Ec2", "GCE"].includes(imageFormats[imageType].datasource ?? "");
 
-const nobodyThere = (imageType: ImageType): Issue => ({
+const noOneAtConsole = (imageType: ImageType): Issue => ({
   type: "warning",
   text: `A machine of the type ${imageType} waits at each boot until a person types the passphrase at its console, which a cloud may not have.`,
   setting: { path: "settings/disk_encryption", value: "none", words: "Use no disk encryption" },

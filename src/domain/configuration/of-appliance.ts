@@ -9,7 +9,7 @@ import { Refusal, type Fault } from "#domain/refusal";
 import { Configuration, configurationOf, storedBytesOf } from "#lib/configuration/stored";
 import { findAppliance, type Appliance } from "#storage/appliances";
 import { saveConfiguration } from "#storage/configurations";
-import { lookBy } from "#storage/watches";
+import { makeDue } from "#storage/watches";
 import type { Database } from "#storage/db";
 
 /** An appliance's configuration, and the other fields that the call shows. */
@@ -71,7 +71,7 @@ export async function changeConfiguration(
     if (saved) {
       // Otherwise it could take Kiln up to a day to begin following updates.
       if (to.automaticBuilds !== from.automaticBuilds || to.automaticBuildsAt !== from.automaticBuildsAt)
-        await lookBy(db, appliance.id, new Date());
+        await makeDue(db, appliance.id, new Date());
       return { ...after, id: appliance.id };
     }
     const configurationBytes = storedBytesOf(configuration) - storedBytesOf(read.configuration);

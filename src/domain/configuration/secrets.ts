@@ -66,7 +66,7 @@ export const withoutPasswords = (stored: Configuration): Promise<Configuration> 
  * the passwords are new and unknown. SSH keys are not copied, because the original's owner could then log in to other
  * people's machines.
  */
-export async function forStranger(
+export async function forOtherAccount(
   env: EncryptionKey,
   stored: Configuration,
   template: Configuration | undefined,

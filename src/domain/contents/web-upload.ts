@@ -45,7 +45,7 @@ export interface WebFile {
 export async function openWebFile(env: OutsideEnv, url: URL, limits = patience): Promise<WebFile> {
   const patient = { silenceMs: limits.silenceMs, deadline: AbortSignal.timeout(limits.totalMs) };
   const source = url.protocol === "ftp:" ? openFtp(env, url) : await openHttp(env, url, patient);
-  return { body: patiently(source, url, patient), announcedBytes: source.announcedBytes };
+  return { body: withPatience(source, url, patient), announcedBytes: source.announcedBytes };
 }
 
 interface Source {
@@ -86,7 +86,7 @@ async function openHttp(env: OutsideEnv, url: URL, { silenceMs, deadline }: Pati
 }
 
 /** The bytes of a source. Fails if it is silent for too long or the whole download takes too long. */
-function patiently(source: Source, url: URL, patience: Patience): ReadableStream<Uint8Array> {
+function withPatience(source: Source, url: URL, patience: Patience): ReadableStream<Uint8Array> {
   let hasBegun = url.protocol !== "ftp:";
   return new ReadableStream<Uint8Array>(
     {

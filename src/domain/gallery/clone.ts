@@ -1,4 +1,4 @@
-import { forStranger } from "#domain/configuration/secrets";
+import { forOtherAccount } from "#domain/configuration/secrets";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
 import { configurationOf, type Configuration } from "#lib/configuration/stored";
@@ -26,7 +26,7 @@ export async function configurationForClone(
   { applianceId, definition }: Publication,
 ): Promise<Configuration> {
   const stored = configurationOf(definition);
-  return await forStranger(env, stored, await findTemplateConfiguration(db, applianceId));
+  return await forOtherAccount(env, stored, await findTemplateConfiguration(db, applianceId));
 }
 
 /**

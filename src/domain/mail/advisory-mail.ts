@@ -3,7 +3,7 @@ import type { Mail } from "#domain/mail/sender";
 import { counted } from "#lib/words/counted";
 
 const dayMs = 24 * 60 * 60_000;
-const urgentApartMs = 60 * 60_000;
+const urgentIntervalMs = 60 * 60_000;
 /** The images of an account are compared one after another, so their news arrives within minutes. */
 const gatheredMs = 5 * 60_000;
 const maxImages = 50;
@@ -11,8 +11,8 @@ const maxNamed = 10;
 
 /** When news is mailed: once a day, and urgent news within minutes, but at most once an hour. */
 export function mailAt({ isUrgent, sentAt, now }: { isUrgent: boolean; sentAt: number | null; now: number }): number {
-  const apart = isUrgent ? urgentApartMs : dayMs;
-  return Math.max(now + gatheredMs, (sentAt ?? 0) + apart);
+  const interval = isUrgent ? urgentIntervalMs : dayMs;
+  return Math.max(now + gatheredMs, (sentAt ?? 0) + interval);
 }
 
 /** The part of an `image.affected` event that a mail mentions. */

@@ -3,7 +3,7 @@ import { giveUpImport, importRepository, type Patience } from "#domain/repositor
 import { sendImport } from "#domain/repositories/import-queue";
 import { leaseEnd, whileRenewed } from "#domain/request-lease";
 import {
-  askForImports,
+  queueImports,
   beginTry,
   endLostTurn,
   endTry,
@@ -51,7 +51,7 @@ const queuesPerRun = 500;
 
 /** Requests imports. Each one begins when its account has the turn. */
 export async function requestImports({ env, db }: Services, repositoryIds: readonly number[]): Promise<void> {
-  if (repositoryIds.length > 0) await sendNext({ env, db }, await askForImports(db, repositoryIds, new Date()));
+  if (repositoryIds.length > 0) await sendNext({ env, db }, await queueImports(db, repositoryIds, new Date()));
 }
 
 /** Requests imports whose end the caller can wait for: from now on, the rows show that an import is in progress. */

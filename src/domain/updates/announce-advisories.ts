@@ -26,8 +26,8 @@ export async function announceAdvisories(
   if (!installed || updates?.contents !== row.contents) return;
   const found = await findAdvisories(services, build, () => Promise.resolve(installed));
   if (!found?.isKnown) return;
-  const mattering = found.advisories.filter(({ statement }) => statement?.status !== "not_affected");
-  const fixed = fixedByUpdates(mattering, { installed: installed.map(listed), type: found.packageType, ...updates });
+  const relevant = found.advisories.filter(({ statement }) => statement?.status !== "not_affected");
+  const fixed = fixedByUpdates(relevant, { installed: installed.map(listed), type: found.packageType, ...updates });
   const urgent = namesOf(fixed.filter(({ isExploited }) => isExploited));
   const names = [...new Set([...urgent, ...namesOf(fixed)])];
   const counts = { fixed: names.length, exploited: urgent.length, advisories: names.slice(0, maxNamed) };

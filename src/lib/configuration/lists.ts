@@ -112,7 +112,7 @@ export const check = fields({
   percent: int("percent", 99)
     .when(ifUsed("percent"))
     .initially(0)
-    .asked("At least", { unit: "%", hint: "Of the pixels must match. Default: 99" }),
+    .asked("Matching pixels, at least", { unit: "%", hint: "Default: 99" }),
   mask: text("mask", "0,380,720,20").when(ifUsed("mask")).initially("").asked("Ignored parts", {
     hint: "Left, top, width and height in pixels, such as 0,380,720,20. Put blanks between several.",
   }),

@@ -69,7 +69,7 @@ interface KindOfCheck {
   /** The fields that it uses, each with its default; undefined if the field is required. */
   fields: Partial<Record<CheckField, string | number | undefined>>;
   /** Fields that it may have, but does not need. */
-  mayLack?: readonly CheckField[];
+  mayBeEmpty?: readonly CheckField[];
   /** Whether the machine needs a network card. */
   needsNetwork?: true;
   /**
@@ -119,7 +119,7 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
   command: {
     label: "A command ends as it should",
     fields: { command: undefined, exit: 0, text: "", seconds: usual.seconds },
-    mayLack: ["text"],
+    mayBeEmpty: ["text"],
     needs: "canRunCommands",
     says: ({ command, exit, text, seconds }) =>
       `The command “${command}” ends with exit code ${exit}${text === "" ? "" : ` and writes “${text}”`} within ${seconds} s.`,
@@ -139,7 +139,7 @@ export const kindsOfChecks: Readonly<Record<CheckKind, KindOfCheck>> = {
   screen: {
     label: "The screen matches that of an earlier build",
     fields: { build: undefined, percent: 99, mask: "", seconds: usual.seconds },
-    mayLack: ["mask"],
+    mayBeEmpty: ["mask"],
     needs: "canCompareScreens",
     says: ({ build, percent, mask, seconds }) =>
       `At least ${percent} % of the screen${mask === "" ? "" : `, without ${mask},`} matches that of build ${build} within ${seconds} s.`,
@@ -160,7 +160,7 @@ function webPage({ label, port: usualPort, by = "" }: { label: string; port: num
   return {
     label,
     fields: { port: usualPort, path: usual.path, status: usual.status, text: "", seconds: usual.seconds },
-    mayLack: ["text"],
+    mayBeEmpty: ["text"],
     needsNetwork: true,
     says: ({ port, path, status, text, seconds }) =>
       `GET ${path} on port ${port}${by} answers ${status}${text === "" ? "" : ` with “${text}”`} within ${seconds} s.`,

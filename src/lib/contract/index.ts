@@ -24,6 +24,7 @@ export * from "./rebuild.ts";
 export * from "./request-id.ts";
 export * from "./screen-mask.ts";
 export * from "./secret-path.ts";
+export * from "./shell-quote.ts";
 export * from "./stored-packages.ts";
 export * from "./testdrive.ts";
 export * from "./trust.ts";

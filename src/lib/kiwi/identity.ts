@@ -1,6 +1,7 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { linesOf, type Part } from "#lib/kiwi/part";
-import { shellQuote, shellCommand } from "#lib/kiwi/shell";
+import { shellQuote } from "#lib/contract/shell-quote";
+import { shellCommand } from "#lib/kiwi/shell";
 
 /**
  * Writes /etc/kiln-release for users and scripts in the image, and the installation profile where AutoYaST expects it.

@@ -30,7 +30,7 @@ const uploads = {
 
 export const ofRepositories = {
   "import-turns": {
-    askForImports: [[[it], at]],
+    queueImports: [[[it], at]],
     acquireSlot: [[line, at]],
     beginTry: [[it, { now: at, leaseEndsAt: at }]],
     renewTry: [[lease, at]],

@@ -104,7 +104,7 @@ export const ofUpdates = {
     takeDueWatches: [[{ now: at, again: at, limit: 10 }]],
     saveNextLook: [[watch, at]],
     findWatch: [[it]],
-    lookBy: [[it, at]],
+    makeDue: [[it, at]],
     lookAtImages: [[[1, 2], at]],
     beginAutomaticBuild: [[watch, { ...automatic, version: "0.0.2", builds: [], publication: "publication" }]],
     refuseAutomaticBuild: [[watch, automatic]],

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { answerFeed } from "#http/feed";
 import { pathId } from "#http/params";
 import { publishedVersions } from "#domain/gallery/publish";
-import { mostConcerned } from "#domain/advisories/affected";
+import { mostAffected } from "#domain/advisories/affected";
 import { openChannelsOf } from "#domain/channels/channels";
 import { proofOf } from "#domain/checks/proof";
 import { feedOfPublished } from "#domain/events/feed";
@@ -71,7 +71,7 @@ async function publishedOf(c: Context<WebEnv>, publication: Publication): Promis
     images,
     channels,
     proof,
-    advisories: mostConcerned(counts),
+    advisories: mostAffected(counts),
     base: base?.facts.title ?? publication.baseSystem,
     baseUrl: c.var.baseUrl,
     rating,
