@@ -62,6 +62,8 @@ function configurationOf({ imageType, settings, users, network }: FirstBootFacts
     "datasource: { Ec2: { strict_id: true } }",
     // The machine must be able to resolve its new name. Otherwise sudo complains, and waits for a name server.
     "manage_etc_hosts: localhost",
+    // cloud-init of Debian 12 also makes a DSA key, which OpenSSH refuses.
+    "ssh_genkeytypes: [rsa, ecdsa, ed25519]",
     // The initial archive has grown the partition of an encrypted root, which cloud-init could not.
     ...(encryptsDisk({ imageType, settings }) ? ["growpart: { mode: off }"] : []),
     "# The appliance's repositories stay.",
