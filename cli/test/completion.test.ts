@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -120,17 +121,24 @@ interface Terminal extends Disposable {
 function openTerminal(shell: string): Terminal {
   const terminal = spawn("script", ["-qfc", shell, "/dev/null"], { env: machine.env, cwd: machine.folder });
   let output = "";
-  terminal.stdout.on("data", (chunk) => (output += chunk));
-  const shown = (what: RegExp) =>
-    new Promise<string>((resolve, reject) => {
-      const look = () => {
-        const [match] = what.exec(output) ?? [];
-        if (match !== undefined) resolve(match);
-      };
-      terminal.stdout.on("data", look);
-      terminal.on("close", () => reject(new Error(`the shell ended: ${output}`)));
-      look();
-    });
+  const news = new EventEmitter();
+  let hasEnded = false;
+  terminal.stdout.on("data", (chunk) => {
+    output += chunk;
+    news.emit("more");
+  });
+  terminal.on("close", () => {
+    hasEnded = true;
+    news.emit("more");
+  });
+  const shown = async (what: RegExp) => {
+    for (;;) {
+      const [match] = what.exec(output) ?? [];
+      if (match !== undefined) return match;
+      if (hasEnded) throw new Error(`the shell ended: ${output}`);
+      await once(news, "more");
+    }
+  };
   return {
     enter: async (line, until) => {
       terminal.stdin.write(`${line}\n`);

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readSecrets } from "../../scripts/launch/secrets.ts";
 import type { Phase } from "../../builder-agent/src/contract.ts";
@@ -52,16 +51,6 @@ async function startBuild(): Promise<string> {
   return (await tux.call("POST", "/running_builds", asked)).build.id;
 }
 
-/** Waits until the log has the line of an attempt's phase. A phase may be over after a second. */
-async function entered(buildId: string, phase: Phase, attempt = 1): Promise<void> {
-  const endsAt = Date.now() + 120_000;
-  while (!agent.logOf(buildId, attempt).includes(`Kiln: ${phase}`)) {
-    if (Date.now() > endsAt)
-      throw new Error(`it never reached: ${phase}; the agent printed:\n${agent.said.slice(-2000)}`);
-    await sleep(10);
-  }
-}
-
 const endOf = async (buildId: string) => (await tux.watchBuild(buildId, 400)).at(-1);
 const attemptsOf = (buildId: string) => agent.said.split(`build starts buildId=${buildId} `).length - 1;
 
@@ -71,13 +60,13 @@ async function expectFinished(buildId: string, attempts: number): Promise<void> 
 }
 
 async function killAgentAt(buildId: string, phase: Phase, attempt: number): Promise<void> {
-  await entered(buildId, phase, attempt);
+  await agent.entered(buildId, phase, attempt);
   await agent.kill();
   await agent.start();
 }
 
 async function killKiwiAt(buildId: string, phase: Phase): Promise<void> {
-  await entered(buildId, phase);
+  await agent.entered(buildId, phase);
   const [kiwi] = [...agent.processes()].find(([, words]) => /^\S*python\S* .*kiwi-ng /.test(words)) ?? [];
   // Never 0: that would kill this test and its parents.
   if (kiwi === undefined) throw new Error(`no KIWI among ${[...agent.processes().values()].join("\n")}`);
@@ -114,7 +103,7 @@ describe("a build whose disk is full", () => {
     "ends with that reason if it stays full from %j on",
     async (phase) => {
       const buildId = await startBuild();
-      await entered(buildId, phase);
+      await agent.entered(buildId, phase);
 
       agent.fillDisk();
 
@@ -127,14 +116,14 @@ describe("a build whose disk is full", () => {
     await agent.kill("SIGTERM");
     await agent.start({ KILN_AGENT_MIN_FREE_GB: "0.75" });
     const buildId = await startBuild();
-    await entered(buildId, "Installing software");
+    await agent.entered(buildId, "Installing software");
 
     // Less than a fifth of that, and more than the build writes in the second between two checks.
     agent.fillDisk(130);
     await until("the build is stopped", 60, () => agent.said.includes("stopping a build: out of disk space"));
     await until("the agent has no room", 60, () => agent.said.includes("no room for builds"));
     agent.emptyDisk();
-    await entered(buildId, "Creating the image", 2);
+    await agent.entered(buildId, "Creating the image", 2);
     proxy.refuse();
     await until("the service gives the build to another agent", 90, async () => {
       const { running_build: build } = await tux.call("GET", `/running_builds/${buildId}`);

@@ -25,7 +25,7 @@ describe("an upgrade", () => {
     const drive = await service.startTestdrive(first);
     const before = await (await service.watch(drive)).frame();
     const second = await service.startBuild();
-    await service.entered(second, "Installing software");
+    await service.agent.entered(second, "Installing software");
 
     await service.replace(makeNextRelease(current, folder));
 

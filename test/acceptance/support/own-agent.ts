@@ -1,7 +1,9 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { Phase } from "../../../builder-agent/src/contract.ts";
 import { mountsBelow } from "../../../builder-agent/src/leftovers.ts";
 import { signalAll } from "../../../scripts/launch/process-tree.ts";
 import { until } from "./service.ts";
@@ -61,6 +63,16 @@ export class OwnAgent implements AsyncDisposable {
       return readFileSync(join(this.stateDir, "work", `build-${buildId}-${attempt}`, "build.log"), "utf8");
     } catch {
       return ""; // it does not exist yet, or no longer
+    }
+  }
+
+  /** Waits until that log has the line of a phase. The phase may be over after a second. */
+  async entered(buildId: string, phase: Phase, attempt = 1): Promise<void> {
+    const endsAt = Date.now() + 120_000;
+    while (!this.logOf(buildId, attempt).includes(`Kiln: ${phase}`)) {
+      if (Date.now() > endsAt)
+        throw new Error(`it never reached: ${phase}; the agent printed:\n${this.said.slice(-2000)}`);
+      await sleep(10);
     }
   }
 

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { adminClient } from "../../../scripts/admin/client.ts";
 import { loadContents } from "../../../scripts/launch/contents.ts";
@@ -87,15 +86,6 @@ export class ReleasedService implements AsyncDisposable {
     const last = (await this.account.watchBuild(buildId, 120)).at(-1);
     expect(last, `${this.agent.logOf(buildId, 1)}\n${this.agent.said}`).toMatchObject({ state: "finished" });
     expect(this.agent.said.split(`build starts buildId=${buildId} `)).toHaveLength(2);
-  }
-
-  /** Waits until its log has a line of this phase. The phase may be over after a second. */
-  async entered(buildId: string, phase: string): Promise<void> {
-    const endsAt = Date.now() + 60_000;
-    while (!this.agent.logOf(buildId, 1).includes(`Kiln: ${phase}`)) {
-      if (Date.now() > endsAt) throw new Error(`it never reached ${phase}:\n${this.agent.said.slice(-2000)}`);
-      await sleep(10);
-    }
   }
 
   async startTestdrive(buildId: string): Promise<{ url: string }> {
