@@ -94,20 +94,8 @@ const Run = ({ run, build, seen }: ChecksProps & { run: CheckRun }) => (
         );
       })}
     </Table>
-    {run.screenBlob !== null && (
-      <figure class="narrow-form">
-        <img
-          class="screen"
-          loading="lazy"
-          src={applianceAt(seen.applianceId, `builds/${build.id}/checks/${run.id}/screen`)}
-          alt="The screen when the checks ended"
-        />
-        <figcaption class="hint">
-          The screen when the checks ended.
-          {run.state === "passed" && ` A check can compare the screens of later builds with it: build ${build.id}.`}
-        </figcaption>
-      </figure>
-    )}
+    {run.state === "failed" && <p class="hint">To look at the machine yourself, start a testdrive of this image.</p>}
+    {run.screenBlob !== null && <Screen run={run} build={build} seen={seen} />}
     {run.console !== "" && (
       <details class="use">
         <summary>The end of the serial console</summary>
@@ -115,6 +103,21 @@ const Run = ({ run, build, seen }: ChecksProps & { run: CheckRun }) => (
       </details>
     )}
   </>
+);
+
+const Screen = ({ run, build, seen }: ChecksProps & { run: CheckRun }) => (
+  <figure class="narrow-form">
+    <img
+      class="screen"
+      loading="lazy"
+      src={applianceAt(seen.applianceId, `builds/${build.id}/checks/${run.id}/screen`)}
+      alt="The screen when the checks ended"
+    />
+    <figcaption class="hint">
+      The screen when the checks ended.
+      {run.state === "passed" && ` A check can compare the screens of later builds with it: build ${build.id}.`}
+    </figcaption>
+  </figure>
 );
 
 const outcomes: Readonly<Record<CheckResult["outcome"], [tone: Tone, words: string]>> = {
