@@ -76,7 +76,7 @@ export const within = (guest: Guest, seconds: number, test: () => boolean | Prom
 
 /**
  * Repeats an attempt until it finds no fault, or until the time is over. An attempt may still be running then. Returns
- * the fault that it found last: empty if there is none, undefined if no attempt has ended.
+ * the fault that it found last: empty if there is none, undefined if no attempt has ended. Rejects if one does.
  *
  * @param pauseSeconds the pause between two attempts
  */
@@ -87,15 +87,17 @@ export async function faultInTime(
 ): Promise<string | undefined> {
   let fault: string | undefined;
   let nextAt = 0;
+  const { promise: rejected, reject } = Promise.withResolvers<never>();
   const run = async () => {
     nextAt = Infinity;
     fault = await attempt();
     nextAt = guest.clock.seconds + pauseSeconds * guest.slowness;
   };
-  await inTime(guest, seconds, () => {
-    if (fault !== "" && guest.clock.seconds >= nextAt) void run();
+  const hasNone = () => {
+    if (fault !== "" && guest.clock.seconds >= nextAt) run().catch(reject);
     return fault === "";
-  });
+  };
+  await Promise.race([rejected, inTime(guest, seconds, hasNone)]);
   return fault;
 }
 
