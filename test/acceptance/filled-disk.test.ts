@@ -118,7 +118,7 @@ describe("a disk that is filled without mounting it", () => {
   it("is packed into the same archive, whether or not someone has read it", async () => {
     const { disk } = await fill(makeRoot(names));
     const archive = () => sh('tar --create --sparse --format=gnu "$1" | sha256sum', folder, {}, [disk]);
-    // The kernel forgets what it has read.
+    // Removes the disk from the page cache.
     sh('sync "$1"; dd if="$1" iflag=nocache count=0 status=none', folder, {}, [disk]);
     const unread = archive();
     readFileSync(disk);
