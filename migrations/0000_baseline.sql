@@ -207,6 +207,7 @@ CREATE TABLE `builds` (
 	`stored_bytes` integer GENERATED ALWAYS AS (file_size + coalesce(files_size, 0) + coalesce(files_index_size, 0) + coalesce(delta_size, 0)) VIRTUAL,
 	`builder` text,
 	`built_in` text,
+	`conditions` text,
 	`expired_at` integer,
 	`log_position` integer,
 	`has_listed_packages` integer DEFAULT false NOT NULL,

@@ -55,6 +55,18 @@ describe("kiln verify", () => {
     expect(service.requests).toHaveLength(before);
   });
 
+  it.each([
+    [{ isolation: "vm" }, "a guest of its own, from nothing"],
+    [
+      { isolation: "none", startedFrom: { kind: "packages", key: "a".repeat(64) } },
+      "no guest, as root on the builder's host, from the packages of an earlier build",
+    ],
+    [{}, "the provenance does not say"],
+  ])("shows where the image was built, and from what: %o", async (conditions, shown) => {
+    writeFileSync(at(`${name}.intoto.jsonl`), signedProvenance(files, key, { conditions }));
+    expect((await verify()).stdout).toMatch(new RegExp(`Built in +${shown}\n`));
+  });
+
   it.each(Object.keys(files))("refuses %s with a changed byte", async (file) => {
     writeFileSync(at(file), readFileSync(at(file), "utf8").replace(/.$/, "#"));
     const ended = await verify();

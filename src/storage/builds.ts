@@ -217,7 +217,7 @@ export type Result = Pick<
   "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256" | "diskSha256"
 > &
   Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "deltaKey" | "deltaSize"> &
-  Pick<Build, "builder" | "builtIn" | "steps"> & {
+  Pick<Build, "builder" | "builtIn" | "conditions" | "steps"> & {
     completedAt: Date;
     message: string;
   };

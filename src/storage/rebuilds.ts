@@ -62,7 +62,7 @@ export const listRunningRebuilds = (db: Database, accountId: number, applianceId
     where: and(eq(builds.accountId, accountId), isTaken, isRebuild, eq(builds.applianceId, applianceId)),
   });
 
-export type RebuildResult = Pick<Build, "builder" | "builtIn" | "steps" | "rebuiltStatement"> & {
+export type RebuildResult = Pick<Build, "builder" | "builtIn" | "conditions" | "steps" | "rebuiltStatement"> & {
   rebuilt: Rebuilt;
   completedAt: Date;
 };

@@ -126,6 +126,19 @@ describe("GET builds/:id/attestations", () => {
     ]);
   });
 
+  it("says whether the image was built in a guest, and from what", async () => {
+    const conditions = {
+      isolation: "none" as const,
+      startedFrom: { kind: "packages" as const, key: "a".repeat(64) },
+    };
+    const { buildId } = await createBuild(tux, image, { conditions });
+    const pem = await bodyOf(await visit("/.well-known/kiln-attestation.pem"));
+
+    const { predicate } = verified(await textOf(buildId, "provenance"), pem);
+
+    expect(predicate.buildDefinition.internalParameters).toMatchObject(conditions);
+  });
+
   it("is made when the build ends, and remains valid without its key", async () => {
     const { buildId, uid } = await createBuild(tux, image);
     await runAlarm(buildId);

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { FrozenInput } from "../contract.ts";
+import type { BuildConditions, FrozenInput } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import { compress, unpackArchive } from "./archive.ts";
 import type { BaseRoot, BaseRoots } from "./bases.ts";
@@ -52,6 +52,11 @@ export class BaseShare {
     } finally {
       await rm(this.#archive, { force: true });
     }
+  }
+
+  /** What was unpacked. */
+  get startedFrom(): BuildConditions["startedFrom"] {
+    return this.#found && { kind: "packages", key: this.#found.name };
   }
 
   /** The path for an archive of the root with its installed packages. Undefined if none is needed. */

@@ -4,7 +4,7 @@ import type { Deliverable } from "../run/artifacts.ts";
 import { packingOf } from "../run/image.ts";
 import { readResult } from "../run/result.ts";
 import type { Config } from "../config.ts";
-import { imageFormats, partDigestHeader, type BuildClaim } from "../contract.ts";
+import { imageFormats, partDigestHeader, type BuildClaim, type BuildConditions } from "../contract.ts";
 import type { Lease } from "../lease.ts";
 import { sentenceOf } from "../log.ts";
 import { quietLimit, receive } from "../receive.ts";
@@ -67,7 +67,7 @@ export async function takeDisk(
   { input }: BuildClaim,
   { prepared, config, builder }: ShareParts,
   { workDir, onNote }: ShareOfBuild,
-): Promise<Deliverable | undefined> {
+): Promise<(Deliverable & Pick<BuildConditions, "startedFrom">) | undefined> {
   if (!prepared || !isDisk(input)) return undefined;
   const target = join(workDir, "cached-disk");
   await mkdir(target);
@@ -76,7 +76,7 @@ export async function takeDisk(
   if (!store) return undefined;
   onNote("the disk is the one of an earlier format of this version");
   const result = await readResult(target, input.imageType, input.packageType);
-  return { ...result, store, ...packingOf(input) };
+  return { ...result, store, ...packingOf(input), startedFrom: { kind: "disk", key } };
 }
 
 /** Caches the disk that KIWI has made, for other types of the same version. If that fails, the build goes on. */
@@ -102,6 +102,15 @@ export async function beginDisk(
     note(error);
     return undefined;
   }
+}
+
+/** Where a build ran, and what it used of an earlier one: of these, at most one has something. */
+export function conditionsOf(
+  { isolation }: Pick<Config, "isolation">,
+  sources: readonly (Pick<BuildConditions, "startedFrom"> | undefined)[],
+): BuildConditions {
+  const startedFrom = sources.find((source) => source?.startedFrom)?.startedFrom;
+  return { isolation, ...(startedFrom && { startedFrom }) };
 }
 
 /** Roots of this build's appliance, which agents share through the Worker. */

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { BuildConditions } from "../contract.ts";
 import { sentenceOf } from "../log.ts";
 import type { PreparedRoots } from "./store.ts";
 
@@ -61,6 +62,10 @@ export class RootShare {
   /** An archive of the prepared root. With it, only `system create` is left to do. */
   get archive(): string | undefined {
     return this.#source === "none" ? undefined : this.#file;
+  }
+
+  get startedFrom(): BuildConditions["startedFrom"] {
+    return this.#source === "none" ? undefined : { kind: "root", key: this.#target.key };
   }
 
   /** Calls `pack` to write an archive of the prepared root. If that fails, the build goes on. */

@@ -25,16 +25,17 @@ export async function rootOfBuild(
 }
 
 /**
- * The tools of a build, for its log, its result and the keys of prepared roots. `builder` is KIWI's version on this
+ * The tools of a build, for its log, its report and the keys of prepared roots. `builder` is KIWI's version on this
  * host.
  */
 export function toolsOf(root: StoredRoot | undefined, { builder }: { builder: string }) {
-  if (!root) return { builder, key: builder, said: `KIWI ${builder}` };
+  if (!root) return { builder, report: { builder }, key: builder, said: `KIWI ${builder}` };
   const { sha256, facts } = root;
+  const { builder: kiwi } = facts;
   return {
-    builder: facts.builder,
-    key: `${facts.builder} in ${sha256}`,
-    said: `KIWI ${facts.builder} in the builder root ${facts.name}, sha256 ${sha256}`,
-    builderRoot: { name: facts.name, sha256 },
+    builder: kiwi,
+    report: { builder: kiwi, builderRoot: { name: facts.name, sha256 } },
+    key: `${kiwi} in ${sha256}`,
+    said: `KIWI ${kiwi} in the builder root ${facts.name}, sha256 ${sha256}`,
   };
 }

@@ -11,7 +11,7 @@ import type { PackageCache } from "../packages/package-cache.ts";
 import { StoredPackageFiles } from "../packages/stored-packages.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
 import type { PreparedCaches } from "../prepared/caches.ts";
-import { beginDisk, joinBases, joinRoots, takeDisk } from "../prepared/of-build.ts";
+import { beginDisk, conditionsOf, joinBases, joinRoots, takeDisk } from "../prepared/of-build.ts";
 import type { RootShare } from "../prepared/share.ts";
 import { RemoteRefusal } from "../retry.ts";
 import { rootOfBuild, toolsOf } from "../roots/of-build.ts";
@@ -176,7 +176,7 @@ class BuildWork {
     await lines.close();
     signal.throwIfAborted();
     const remark = difference && remarkOf(difference);
-    const more = { builder: tools.builder, ...(tools.builderRoot && { builderRoot: tools.builderRoot }) };
+    const more = { ...tools.report, conditions: conditionsOf(this.#parts.config, [taken, share, base]) };
     const kept = { ...(remark && { remark }), ...(given && { prepared: given }) };
     const installed = withServices(built.installed, services);
     await this.#finish({ ...built, installed }, artifacts.image, { ...more, ...kept });
@@ -222,7 +222,7 @@ class BuildWork {
   async #finish(
     built: KiwiResult,
     packed: PackedImage,
-    more: Pick<BuildFinished, "builder" | "builderRoot" | "remark" | "prepared">,
+    more: Pick<BuildFinished, "builder" | "builderRoot" | "conditions" | "remark" | "prepared">,
   ): Promise<void> {
     const { api, cache } = this.#parts;
     // Cached before the Worker is notified, so that a testdrive which is claimed right afterwards needs no download.

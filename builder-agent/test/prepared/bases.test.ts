@@ -21,6 +21,7 @@ async function place() {
   const store = join(dir.path, "bases");
   const bases = await openBaseRoots(store, { maxBytes: 1e9 });
   const notes: string[] = [];
+  const started: BaseShare["startedFrom"][] = [];
   let count = 0;
   const share = (input: FrozenInput, builder = "9.24") => {
     const workDir = join(dir.path, `work-${++count}`);
@@ -35,12 +36,13 @@ async function place() {
     await one.unpack(root);
     mkdirSync(root, { recursive: true });
     const before = readdirSync(root).toSorted();
+    started.push(one.startedFrom);
     for (const name of names) writeFileSync(join(root, name), "");
     if (one.copy !== undefined) execFileSync("tar", ["-cf", one.copy, "-C", root, "."]);
     await one.offer();
     return before;
   };
-  return { store, notes, build, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
+  return { store, notes, started, build, [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose]() };
 }
 
 describe("base roots", () => {
@@ -51,6 +53,9 @@ describe("base roots", () => {
     await here.build([...few, "z", "y", "x"]);
 
     expect(await here.build([...few, "a", "b", "c"])).toEqual(["a", "b", ...few]);
+    const [name] = readdirSync(here.store).filter((key) => key === here.started.at(-1)?.key);
+    expect(here.started.at(-1)).toEqual({ kind: "packages", key: name });
+    expect(here.started[0]).toBeUndefined();
     expect(here.notes.at(-1)).toBe("12 of 13 packages are those of an earlier build");
     expect(await here.build(few.slice(1))).toEqual([]);
   });
@@ -96,6 +101,7 @@ describe("base roots", () => {
     writeFileSync(facts, JSON.stringify({ ...JSON.parse(readFileSync(facts, "utf8")), archive: empty }));
 
     expect(await here.build(few)).toEqual([]);
+    expect(here.started.at(-1)).toBeUndefined();
     expect(here.notes.at(-1)).toMatch(/^could not start from the packages of an earlier build: /);
   });
 });

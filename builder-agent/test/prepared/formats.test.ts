@@ -31,6 +31,7 @@ async function agentAt(worker: FakeWorker, stateDir: string, more: Record<string
   };
 }
 
+const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
 const phasesOf = ({ finished }: FakeBuild) => finished?.steps.map(({ phase }) => phase);
 const begin = ["Fetching appliance configuration", "Preparing the build"];
 const end = ["Compressing the image", "Uploading the image"];
@@ -53,6 +54,11 @@ describe("the formats of a version", () => {
       [...begin, ...end],
     ]);
     expect(worker.downloads).toHaveLength(downloads);
+    expect([oem, iso, vmx].map(({ finished }) => finished?.conditions)).toEqual([
+      { isolation: "none" },
+      { isolation: "none", startedFrom: { kind: "root", key: sha256 } },
+      { isolation: "none", startedFrom: { kind: "disk", key: sha256 } },
+    ]);
     expect(iso.log).toContain("Kiln: the image is made from a root that was prepared before");
     expect(vmx.log).toContain("Kiln: the disk is the one of an earlier format of this version");
     expect([iso, vmx].map(({ finished }) => finished?.installed)).toEqual([oem, oem].map((b) => b.finished?.installed));
@@ -104,7 +110,8 @@ describe("the formats of a version", () => {
     const dir = join(state.path, "prepared/roots");
     for (const name of readdirSync(dir)) writeFileSync(join(dir, name), "spoilt");
 
-    expect(phasesOf(await build(frozenInput({ imageType: "iso" })))).toEqual(whole);
+    const iso = await build(frozenInput({ imageType: "iso" }));
+    expect([phasesOf(iso), iso.finished?.conditions]).toEqual([whole, { isolation: "none" }]);
   });
 
   it("are built even if nothing can be stored", async () => {
@@ -142,7 +149,7 @@ describe("several agents", () => {
     const unasked = await here(frozenInput());
     expect([unasked.finished?.prepared, unasked.artifacts.prepared.upload]).toEqual([undefined, null]);
     const giving = await here(frozenInput({ imageType: "iso" }), { sharesRoot: true });
-    expect(giving.finished?.prepared?.key).toMatch(/^[0-9a-f]{64}$/);
+    expect(giving.finished?.prepared).toEqual({ key: sha256 });
     const taking = await there(frozenInput({ imageType: "vmx" }), { sharesRoot: true });
 
     expect(phasesOf(taking)).toEqual([...begin, "Creating the image", ...end]);

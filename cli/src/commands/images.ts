@@ -155,12 +155,20 @@ function shown(paint: Painter, one: Verified): string {
     Image: one.file,
     Appliance: `${one.appliance} ${one.version}, ${one.image_type} for ${one.arch}`,
     Built: `${moment(one.finished_at)}, build ${one.build_id} of ${one.builder}`,
+    "Built in": builtIn(one),
     "Signed by": `${one.key}${pinnedBy ? `, pinned for ${pinnedBy.url}` : ""}`,
     "SHA-256": one.sha256,
     Rebuilt: rebuildsText(one.rebuilds),
     "Public log": one.log ? `entry ${one.log.position} of ${one.log.log}` : "no proof came with the image",
     ...(one.log?.cosigned_by && { "Cosigned by": one.log.cosigned_by.join(", ") }),
   });
+}
+
+const places = { vm: "a guest of its own", none: "no guest, as root on the builder's host" };
+
+function builtIn({ isolation, started_from: from }: Verified): string {
+  if (!isolation) return "the provenance does not say";
+  return `${places[isolation]}, from ${from === "nothing" ? from : `the ${from} of an earlier build`}`;
 }
 
 const downloadedText = (paint: Painter, { file, made, verified, use }: Downloaded): string =>

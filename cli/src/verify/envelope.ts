@@ -14,6 +14,8 @@ interface Statement {
     };
     buildDefinition: {
       externalParameters: { appliance: { id: number; name: string }; version: string; imageType: string; arch: string };
+      /** Both are absent in a provenance of an older service, and the second also if the build started from nothing. */
+      internalParameters: { isolation?: "vm" | "none"; startedFrom?: { kind: "disk" | "root" | "packages" } };
     };
   };
 }

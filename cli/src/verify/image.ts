@@ -20,6 +20,10 @@ export interface Verified {
   builder: string;
   build_id: string;
   finished_at: string;
+  /** Whether it was built in a guest of its own (`vm`). Undefined if the provenance is older. */
+  isolation?: "vm" | "none";
+  /** What of an earlier build it was made from. Undefined if the provenance is older. */
+  started_from?: "nothing" | "disk" | "root" | "packages";
   key: string;
   sha256: string;
   /** The disk in the image, by its path there. Undefined if it has none, or if the provenance is older. */
@@ -70,7 +74,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
   for (const suffix of billSuffixes) await compare(file + suffix, digestOf(image.name + suffix));
   const log = verifyProof(file, { image: image.digest.sha256, statement: digest }, keys);
   const rebuilds = verifyRebuilds(file, image.digest.sha256, keys);
-  const { externalParameters: wanted } = predicate.buildDefinition;
+  const { externalParameters: wanted, internalParameters: means } = predicate.buildDefinition;
   const { builder, metadata, byproducts = [] } = predicate.runDetails;
   const disk = byproducts.find(({ name }) => name !== packageListName);
   return {
@@ -83,6 +87,7 @@ export async function verifyBills(file: string, keys: readonly PinnedKey[]): Pro
     builder: builder.id,
     build_id: metadata.invocationId,
     finished_at: metadata.finishedOn,
+    ...(means.isolation && { isolation: means.isolation, started_from: means.startedFrom?.kind ?? "nothing" }),
     key: key.kid,
     sha256: image.digest.sha256,
     ...(disk && { disk: { path: disk.name, sha256: disk.digest.sha256 } }),

@@ -80,6 +80,7 @@ export function signedProvenance(
     imageType = "oem",
     payloadType = inToto,
     byproducts = {},
+    conditions = {},
   }: {
     id?: number;
     version?: string;
@@ -87,6 +88,8 @@ export function signedProvenance(
     payloadType?: string;
     /** Content by name. */
     byproducts?: Record<string, string | Uint8Array>;
+    /** Where it was built, and from what. */
+    conditions?: object;
   } = {},
 ): string {
   const subject = digests(files);
@@ -98,6 +101,7 @@ export function signedProvenance(
     },
     buildDefinition: {
       externalParameters: { appliance: { id: 1001, name: "First" }, version, imageType, arch: "x86_64" },
+      internalParameters: { builderRoot: "host", ...conditions },
     },
   };
   return signedStatement({ _type: "https://in-toto.io/Statement/v1", subject, predicate }, key, payloadType);

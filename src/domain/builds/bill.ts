@@ -47,6 +47,7 @@ async function billFacts(build: BuildWithImage, appliance: Appliance, input: Fro
     finishedAt,
     builder: build.builder ?? "unknown",
     builtIn: builtIn(build),
+    conditions: build.conditions ?? undefined,
   };
 }
 

@@ -37,7 +37,7 @@ export async function isSameImage(db: Database, uid: string, { sha256 }: Rebuilt
 export async function recordRebuilt(
   { env, db }: Services<Pick<Env, "BLOBS"> & AttestationEnv>,
   uid: string,
-  { rebuilt: stated, builder, builderRoot, steps }: RebuildOutcome,
+  { rebuilt: stated, builder, builderRoot, conditions, steps }: RebuildOutcome,
   endedAt: number,
 ): Promise<void> {
   const both = await findBoth(db, uid);
@@ -51,7 +51,14 @@ export async function recordRebuilt(
   const found = isSame ? {} : { ...files, ...(differences.length > 0 && { differences }), sameBytes: stated.isSame };
   const byOther = first.madeBy === null ? null : first.madeBy !== agentId;
   const rebuilt: Rebuilt = { sha256, size, isSame, byOther, ...found };
-  const result = { builder, builtIn: builtInOf(builderRoot), steps, rebuilt, completedAt: new Date(endedAt) };
+  const result = {
+    builder,
+    builtIn: builtInOf(builderRoot),
+    conditions: conditions ?? null,
+    steps,
+    rebuilt,
+    completedAt: new Date(endedAt),
+  };
   await saveRebuilt(db, uid, { ...result, rebuiltStatement: await signed(env, { ...both, result }) });
 }
 
@@ -78,7 +85,9 @@ async function signed(
     rebuild,
     first,
     result,
-  }: Both & { result: Pick<Build, "builtIn"> & { builder: string; rebuilt: Rebuilt; completedAt: Date } },
+  }: Both & {
+    result: Pick<Build, "builtIn" | "conditions"> & { builder: string; rebuilt: Rebuilt; completedAt: Date };
+  },
 ): Promise<string | null> {
   if (!env.ATTESTATION_KEY || first.fileName === null || first.sha256 === null) return null;
   const key = await signingKey(env);

@@ -89,13 +89,14 @@ const sharedRootOf = ({ prepared, artifacts }: Outcome): SharedRoot | undefined 
 
 function resultOf({ artifacts, remark, ...reported }: Outcome, endedAt: number): Result {
   const { image, files, "files-index": filesIndex, delta } = artifacts;
-  const { fileName, rawSize, compressed, diskSha256 = null, builder, builderRoot, steps } = reported;
+  const { fileName, rawSize, compressed, diskSha256 = null, builder, builderRoot, conditions = null, steps } = reported;
   return {
     fileName,
     rawSize,
     compressed,
     builder,
     builtIn: builtInOf(builderRoot),
+    conditions,
     steps,
     message: remark === undefined ? "Finished" : `Finished. ${remark}`,
     imageKey: image.key,

@@ -33,6 +33,7 @@ export const provenanceOf = (bill: Sbom, origin: Origin): object => ({
         frozenInput: origin.inputSha256,
         formatVersion: origin.input.formatVersion,
         builderRoot: bill.builtIn?.name ?? "host",
+        ...bill.conditions,
       },
       resolvedDependencies: dependencies(bill, origin),
     },

@@ -1,3 +1,4 @@
+import type { BuildConditions } from "#lib/contract/index";
 import { moment } from "./sbom.ts";
 
 /** The result of a rebuild: its image, compared with that of the first build. */
@@ -42,6 +43,8 @@ export interface RebuildFacts {
   builder: string;
   /** The builder root, as NAME@SHA256. Null for the tools of the agent's host. */
   builtIn: string | null;
+  /** Null if an older agent built it. */
+  conditions: BuildConditions | null;
   rebuilt: Rebuilt;
 }
 
@@ -53,6 +56,7 @@ export const rebuildStatement = ({ image, rebuilt, ...facts }: RebuildFacts): ob
   predicate: {
     builder: { id: facts.builderId, version: { "kiwi-ng": facts.builder }, ...rootOf(facts.builtIn) },
     frozenInput: facts.inputSha256,
+    ...facts.conditions,
     build: String(facts.buildId),
     metadata: {
       invocationId: String(facts.rebuildId),

@@ -1,5 +1,6 @@
 import {
   nvra,
+  type BuildConditions,
   type FrozenFile,
   type FrozenInput,
   type FrozenKey,
@@ -32,6 +33,8 @@ export interface Sbom {
   builder: string;
   /** The builder root; absent if built with the tools of the agent's host, or before there were builder roots. */
   builtIn?: { name: string; sha256: string } | undefined;
+  /** Absent if an older agent built it. */
+  conditions?: BuildConditions | undefined;
   /** The packages that rpm or dpkg reported in the image, by name. */
   packages: SbomPackage[];
   files: FrozenFile[];

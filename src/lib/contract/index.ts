@@ -4,6 +4,7 @@
  */
 export * from "./agent.ts";
 export { architectures, archNames, arches } from "./architectures.ts";
+export * from "./build-report.ts";
 export * from "./build.ts";
 export * from "./check-run.ts";
 export * from "./checks.ts";

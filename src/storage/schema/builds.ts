@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { FileSystem, ImageType, PackageType } from "#lib/contract/index";
+import type { BuildConditions, FileSystem, ImageType, PackageType } from "#lib/contract/index";
 import type { Rebuilt } from "#lib/attest/rebuild";
 import { id, moment, uid } from "./columns.ts";
 
@@ -92,6 +92,8 @@ export const builds = sqliteTable(
      * host, or before there were builder roots.
      */
     builtIn: text("built_in"),
+    /** Null if an older agent built it. */
+    conditions: text("conditions", { mode: "json" }).$type<BuildConditions>(),
     /**
      * When retention removed the image and its file store. Their keys are null since then. The row and the log stay.
      */

@@ -99,6 +99,7 @@ export const ofBuilds = {
         {
           builder: "9.24.56",
           builtIn: null,
+          conditions: null,
           steps: [],
           rebuiltStatement: null,
           rebuilt: { sha256: "sha256", size: 1, isSame: true, byOther: true },
