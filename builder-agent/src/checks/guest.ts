@@ -74,17 +74,26 @@ export async function inTime(guest: Guest, seconds: number, test: () => boolean 
 export const within = (guest: Guest, seconds: number, test: () => boolean | Promise<boolean>): Promise<boolean> =>
   inTime(guest, guest.clock.seconds / guest.slowness + seconds, test);
 
+interface Attempts {
+  seconds: number;
+  /** The pause between two attempts. */
+  pauseSeconds?: number;
+  /** What was seen if an attempt finds no fault. */
+  success: string;
+  /** What was seen if no attempt has ended. */
+  silence: string;
+}
+
 /**
- * Repeats an attempt until it finds no fault, or until the time is over. An attempt may still be running then. Returns
- * the fault that it found last: empty if there is none, undefined if no attempt has ended. Rejects if one does.
- *
- * @param pauseSeconds the pause between two attempts
+ * Repeats an attempt until it finds no fault, or until the time is over. An attempt may still be running then. It
+ * returns the fault as a sentence, or an empty text. The result has the fault that was found last. Rejects if an
+ * attempt does.
  */
-export async function faultInTime(
+export async function faultlessInTime(
   guest: Guest,
-  { seconds, pauseSeconds = 0 }: { seconds: number; pauseSeconds?: number },
+  { seconds, pauseSeconds = 0, success, silence }: Attempts,
   attempt: () => Promise<string>,
-): Promise<string | undefined> {
+): Promise<Seen> {
   let fault: string | undefined;
   let nextAt = 0;
   const { promise: rejected, reject } = Promise.withResolvers<never>();
@@ -98,7 +107,7 @@ export async function faultInTime(
     return fault === "";
   };
   await Promise.race([rejected, inTime(guest, seconds, hasNone)]);
-  return fault;
+  return fault === "" ? passed(success) : failed(guest, fault ?? silence);
 }
 
 /** Waits for the login prompt, even if no check is about it. */

@@ -2,11 +2,10 @@ import { shellQuote, type Check, type CheckKind } from "../contract.ts";
 import {
   endOf,
   failed,
-  faultInTime,
+  faultlessInTime,
   ifBooted,
   inTime,
   notRun,
-  passed,
   within,
   type Guest,
   type Seen,
@@ -41,8 +40,8 @@ async function lookAtCommand(check: Check, guest: Guest): Promise<Seen> {
   const { commands } = guest;
   if (!commands || !(await inTime(guest, check.seconds, () => commands.isReady))) return noProgram(guest);
   const attempt = async () => faultOf(check, await commands.run(check.command));
-  const fault = await faultInTime(guest, { seconds: check.seconds, pauseSeconds }, attempt);
-  return fault === "" ? passed("The command ended as expected.") : failed(guest, fault ?? "The command did not end.");
+  const seen = { success: "The command ended as expected.", silence: "The command did not end." };
+  return await faultlessInTime(guest, { seconds: check.seconds, pauseSeconds, ...seen }, attempt);
 }
 
 /** Why the result of a command is not the expected one, as a sentence. Empty if it is. */

@@ -1,5 +1,16 @@
 import type { Check, CheckKind } from "../contract.ts";
-import { endOf, failed, faultInTime, ifBooted, inTime, notRun, off, passed, type Guest, type Way } from "./guest.ts";
+import {
+  endOf,
+  failed,
+  faultlessInTime,
+  ifBooted,
+  inTime,
+  notRun,
+  off,
+  passed,
+  type Guest,
+  type Way,
+} from "./guest.ts";
 import { insideWays } from "./inside.ts";
 import { lookAtScreen } from "./screen.ts";
 import { getPage, tryPort, type PageAddress, type PortState } from "./ports.ts";
@@ -40,8 +51,7 @@ export const ways: Readonly<Record<Exclude<CheckKind, RestartKind>, Way>> = {
   port_open: {
     look: async ({ port, seconds }, guest) => {
       const attempt = async () => faultOfPort[await portOf(guest, port)];
-      const fault = await faultInTime(guest, { seconds }, attempt);
-      return fault === "" ? passed(accepted) : failed(guest, fault ?? noAnswer);
+      return await faultlessInTime(guest, { seconds, success: accepted, silence: noAnswer }, attempt);
     },
   },
   port_closed: {
@@ -66,8 +76,8 @@ function webPage(scheme: PageAddress["scheme"]): Way {
     look: async (check, guest) => {
       const nobody = `No web server answered on port ${check.port}${scheme === "https" ? " over HTTPS" : ""}.`;
       const attempt = () => pageFault({ ...check, scheme }, guest).catch(() => nobody);
-      const fault = await faultInTime(guest, { seconds: check.seconds }, attempt);
-      return fault === "" ? passed("The page is as expected.") : failed(guest, fault ?? noAnswer);
+      const { seconds } = check;
+      return await faultlessInTime(guest, { seconds, success: "The page is as expected.", silence: noAnswer }, attempt);
     },
   };
 }

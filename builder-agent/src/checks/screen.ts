@@ -1,10 +1,11 @@
 import pixelmatch from "pixelmatch";
 import { PNG } from "pngjs";
 import { readMask, type Check } from "../contract.ts";
-import { failed, faultInTime, notRun, passed, type Guest, type Seen } from "./guest.ts";
+import { faultlessInTime, notRun, type Guest, type Seen } from "./guest.ts";
 
 /** The pause before the screen is compared again. */
 const pauseSeconds = 2;
+const silence = "The screen cannot be read.";
 /** The largest width and height to compare. A small file can have a very large picture. */
 const maxSide = 2560;
 
@@ -18,10 +19,10 @@ export async function lookAtScreen(check: Check, guest: Guest): Promise<Seen> {
     );
   const attempt = async () => {
     const screen = await guest.takeScreen().then(readPicture, () => undefined); // a machine that is off has none
-    return screen ? faultOf({ expected, screen }, check) : "The screen cannot be read.";
+    return screen ? faultOf({ expected, screen }, check) : silence;
   };
-  const fault = await faultInTime(guest, { seconds: check.seconds, pauseSeconds }, attempt);
-  return fault === "" ? passed("The screen matches.") : failed(guest, fault ?? "The screen cannot be read.");
+  const { seconds } = check;
+  return await faultlessInTime(guest, { seconds, pauseSeconds, success: "The screen matches.", silence }, attempt);
 }
 
 function readPicture(png: Buffer): PNG | undefined {
