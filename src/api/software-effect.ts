@@ -26,7 +26,7 @@ export const softwareEffect = call("GET /appliances/{appliance_id}/software/effe
   rate: "effects",
   versions: v2,
   ...ofReadable,
-  summary: "What a change of the software would add and remove",
+  summary: "The packages that a change would add and remove",
   details:
     "Each parameter may be repeated. If the software would not resolve, the problems say why. A solution is a change, too: " +
     "send its members as the parameters of this call. Sizes are in bytes.",
