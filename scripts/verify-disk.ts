@@ -6,17 +6,18 @@ import { print } from "./launch/progress.ts";
 import { projectRoot } from "./launch/project.ts";
 import { type Cut, type CutDisk, cutDisks, startAfterCut } from "./verify/disk/cuts-proof.ts";
 import { proveTang, tangAddress } from "./verify/disk/tang-proof.ts";
-import { type Workspace, proveTpm } from "./verify/disk/tpm-proof.ts";
+import { type Workspace, proveTpms } from "./verify/disk/tpm-proof.ts";
 import { printedEnding } from "./verify/disk/machine.ts";
 import { verifyImage } from "./verify/report-file.ts";
 import type { StepRecord } from "./verify/step-record.ts";
+import { twoAtATime } from "./verify/two-at-a-time.ts";
 
 const usage = `npm run verify:disk -- IMAGE [options]
 
 Copies the disk of a machine while it encrypts it, as power cuts would leave it, starts a machine from each copy, compares all
 files with those of IMAGE, and writes a report. IMAGE is a raw disk (oem) with disk_encryption. Needs root.
 
-  --tpm            two machines with two TPMs, instead of power cuts
+  --tpm N          N machines with a TPM each, instead of power cuts
   --tang KEYS      one machine with the key server ${tangAddress}, instead of power cuts: KEYS is the folder of its keys
   --cuts N         the number of copies (default: 12)
   --marked N       the number of copies with half-written blocks, in addition (default: 3)
@@ -27,7 +28,7 @@ files with those of IMAGE, and writes a report. IMAGE is a raw disk (oem) with d
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    tpm: { type: "boolean", default: false },
+    tpm: { type: "string" },
     tang: { type: "string" },
     cuts: { type: "string", default: "12" },
     marked: { type: "string", default: "3" },
@@ -37,8 +38,6 @@ const { values, positionals } = parseArgs({
 });
 
 const of = "Power cuts";
-const seenWithTpms = () =>
-  "2 volume keys; the disk opens with its own TPM only, and not with a changed argument of the kernel";
 const seenWithTang = () => "it opens by itself while the key server runs, and then only with its recovery key";
 const seenCopies = (disks: CutDisk[]) => `the encryption ended, with ${disks.length} copies`;
 const seenAfter = ({ goesOn }: Cut) => `the encryption ${goesOn ? "went on" : "was finished"}, and all files are there`;
@@ -52,7 +51,8 @@ async function verify(path: string): Promise<void> {
   await verifyImage(verifying, async ({ record, ...here }) => {
     const workspace = { image: path, ...here };
     if (values.tang !== undefined) await withTang(record, workspace, resolve(values.tang));
-    else await (values.tpm ? withTpms(record, workspace) : withCuts(record, workspace));
+    else if (values.tpm !== undefined) await proveTpms(record, workspace, Number(values.tpm));
+    else await withCuts(record, workspace);
   });
 }
 
@@ -64,11 +64,6 @@ function leave(folder: string, failed: boolean): void {
   else rmSync(folder, { recursive: true });
 }
 
-async function withTpms(record: StepRecord, workspace: Workspace): Promise<void> {
-  const step = { of: "TPM", what: "two machines of one image", seen: seenWithTpms };
-  await record.step(step, () => proveTpm(workspace));
-}
-
 async function withTang(record: StepRecord, workspace: Workspace, keys: string): Promise<void> {
   const step = { of: "Key server", what: "three boots of one machine", seen: seenWithTang };
   await record.step(step, () => proveTang(workspace, keys));
@@ -78,12 +73,7 @@ async function withCuts(record: StepRecord, workspace: Workspace): Promise<void>
   const sampling = { seed: Number(values.seed), any: Number(values.cuts), marked: Number(values.marked) };
   const what = `copy the disk at random moments of seed ${values.seed}`;
   const disks = (await record.step({ of, what, seen: seenCopies }, () => cutDisks(workspace, sampling))) ?? [];
-  const left = disks.values();
-  const startThem = async () => {
-    for (const disk of left) await startOne(record, workspace, disk);
-  };
-  // Two at a time.
-  await Promise.all([startThem(), startThem()]);
+  await twoAtATime(disks, (disk) => startOne(record, workspace, disk));
 }
 
 async function startOne(record: StepRecord, workspace: Workspace, disk: CutDisk): Promise<void> {

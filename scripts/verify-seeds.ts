@@ -11,6 +11,7 @@ import { BootedMachines } from "./verify/seeds/booted-machines.ts";
 import { countDifferent, type Facts } from "./verify/seeds/facts.ts";
 import { bootWithSeed, type Workspace } from "./verify/seeds/seeded-machine.ts";
 import type { StepRecord } from "./verify/step-record.ts";
+import { twoAtATime } from "./verify/two-at-a-time.ts";
 
 const usage = `npm run verify:seeds -- IMAGE [options]
 
@@ -60,16 +61,12 @@ async function bootAll(record: StepRecord, booted: BootedMachines, workspace: Wo
   const until = Date.now() + Number(values.minutes) * 60_000;
   const earlier = new Set(booted.all().map(({ hostName }) => hostName));
   const names = Array.from({ length: Number(values.boots) }, (_, each) => `seed-${String(each + 1).padStart(2, "0")}`);
-  const left = names.filter((name) => !earlier.has(name)).values();
-  const bootThem = async () => {
-    while (Date.now() < until) {
-      const { value: name } = left.next();
-      if (name === undefined) break;
-      const facts = await record.step({ of: name, what: "boot", seen }, () => bootWithSeed(workspace, name));
-      if (facts) booted.add(facts);
-    }
-  };
-  await Promise.all([bootThem(), bootThem()]);
+  const left = names.filter((name) => !earlier.has(name));
+  await twoAtATime(left, async (name) => {
+    if (Date.now() >= until) return;
+    const facts = await record.step({ of: name, what: "boot", seen }, () => bootWithSeed(workspace, name));
+    if (facts) booted.add(facts);
+  });
 }
 
 /** The beginning of each value. A host key differs from others of its type at its end. */
