@@ -32,9 +32,9 @@ export function firmwareOfBuild({ needsEfi, hasSecureBoot }: Record<"needsEfi" |
 }
 
 /** Whether the packages include everything that an image needs for booting with Secure Boot. */
-function hasSignedLoaders({ imageType, baseSystem: { secureBoot = [] }, packages }: BootFacts): boolean {
+function hasSignedLoaders({ baseSystem: { secureBoot = [] }, packages }: BootFacts): boolean {
   const names = new Set(packages.map(({ name }) => name));
-  return productOf(imageType).secureBoot && secureBoot.length > 0 && secureBoot.every((name) => names.has(name));
+  return secureBoot.length > 0 && secureBoot.every((name) => names.has(name));
 }
 
 /**

@@ -10,7 +10,7 @@ export function secureBootIssues(image: Facts): Issue[] {
   const names = new Set(image.packages.map(({ name }) => name));
   const [present] = signed.filter((name) => names.has(name));
   if (present === undefined) return [];
-  if (!productOf(image.imageType).secureBoot) return [withoutEffect(present, image)];
+  if (!productOf(image.imageType).startsAlone) return [withoutEffect(present, image)];
   const missing = signed.filter((name) => !names.has(name));
   if (missing.length > 0) return missing.map((name) => withoutHalf(present, name));
   return firmwareOf(image) === "uefi" ? [...names].filter(isUnsigned).map(unsignedKernel) : [];
@@ -24,7 +24,7 @@ const isUnsigned = (name: string): boolean => /^linux-image-.*-unsigned$/.test(n
 
 const withoutEffect = (present: string, { imageType }: Facts): Issue => ({
   type: "warning",
-  text: `The package ${present} is for Secure Boot, which ${imageType} images do not support. Choose a disk such as oem, or iso, the live medium.`,
+  text: `The package ${present} is for Secure Boot, which ${imageType} images do not support, because they have no boot loader. Choose a disk such as oem, or a medium (iso, oemiso).`,
 });
 
 const withoutHalf = (present: string, missing: string): Issue => ({

@@ -20,8 +20,6 @@ interface ProductFacts {
   startsAlone: boolean;
   /** The agent's abilities that its boot loader for UEFI needs. */
   efi: readonly ("UEFI disks" | "UEFI media")[];
-  /** Whether it can have signed boot loaders, with which it boots with Secure Boot on. */
-  secureBoot: boolean;
   /**
    * The sources in which cloud-init can find data for a machine, apart from a cloud. Empty if the image has no first
    * boot.
@@ -40,7 +38,6 @@ const onlyFiles = {
   isMedium: false,
   startsAlone: false,
   efi: [],
-  secureBoot: false,
   datasources: [],
 } as const satisfies Partial<ProductFacts>;
 
@@ -54,7 +51,6 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: false,
     startsAlone: true,
     efi: ["UEFI disks"],
-    secureBoot: true,
     datasources: attached,
   },
   // Such a system loses its changes, so each boot would be its first.
@@ -66,7 +62,6 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI media"],
-    secureBoot: true,
     datasources: [],
   },
   installer: {
@@ -77,7 +72,6 @@ const products: Readonly<Record<Product, ProductFacts>> = {
     isMedium: true,
     startsAlone: true,
     efi: ["UEFI disks", "UEFI media"],
-    secureBoot: false,
     datasources: attached,
   },
   network: {

@@ -52,11 +52,11 @@ it("adds UEFI, and then Secure Boot", async () => {
   expect(await overview(id)).toEqual({ boots: "BIOS and UEFI, with Secure Boot", added: undefined });
 });
 
-it("offers no Secure Boot for an installer, which cannot have it", async () => {
+it("offers Secure Boot for an installer, too", async () => {
   const needed = ["syslinux", "dracut-kiwi-oem-dump", "dracut-kiwi-oem-repart"].map((name) => `${name}-1.0.noarch`);
   await stock(await tinyRepository("main"), [...stocked, ...needed]);
   const id = await createSafeAppliance(tux);
   await add(id, loader);
   await env.DB.prepare("UPDATE appliances SET image_type = 'oemiso' WHERE id = ?").bind(id).run();
-  expect(await overview(id)).toEqual({ boots: "BIOS and UEFI", added: undefined });
+  expect(await overview(id)).toEqual({ boots: "BIOS and UEFI Add Secure Boot", added: "tiny-shim" });
 });

@@ -43,8 +43,7 @@ const hasBoot = ({ look, firmware }: Overview): boolean =>
 /** An image that boots only with BIOS can also get the boot loader for UEFI, and then the one for Secure Boot. */
 const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader, signedLoader } }: { seen: Overview }) => {
   const { id, arch, imageType } = look.appliance;
-  const secure = productOf(imageType).secureBoot ? signedLoader : undefined;
-  const more = { bios: ["Add UEFI", efiBootLoader], efi: ["Add Secure Boot", secure], uefi: [] } as const;
+  const more = { bios: ["Add UEFI", efiBootLoader], efi: ["Add Secure Boot", signedLoader], uefi: [] } as const;
   const [words, name] = productOf(imageType).startsAlone && architectures[arch].hasEfi ? more[firmware] : [];
   return (
     <span class="row">
