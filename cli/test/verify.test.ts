@@ -56,7 +56,7 @@ describe("kiln verify", () => {
   });
 
   it.each([
-    [{ isolation: "vm" }, "a guest of its own, from nothing"],
+    [{ isolation: "vm" }, "a separate guest, from nothing"],
     [
       { isolation: "none", startedFrom: { kind: "packages", key: "a".repeat(64) } },
       "no guest, as root on the builder's host, from the packages of an earlier build",

@@ -164,7 +164,7 @@ function shown(paint: Painter, one: Verified): string {
   });
 }
 
-const places = { vm: "a guest of its own", none: "no guest, as root on the builder's host" };
+const places = { vm: "a separate guest", none: "no guest, as root on the builder's host" };
 
 function builtIn({ isolation, started_from: from }: Verified): string {
   if (!isolation) return "the provenance does not say";

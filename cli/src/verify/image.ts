@@ -20,7 +20,7 @@ export interface Verified {
   builder: string;
   build_id: string;
   finished_at: string;
-  /** Whether it was built in a guest of its own (`vm`). Undefined if the provenance is older. */
+  /** Whether it was built in a separate guest (`vm`). Undefined if the provenance is older. */
   isolation?: "vm" | "none";
   /** What of an earlier build it was made from. Undefined if the provenance is older. */
   started_from?: "nothing" | "disk" | "root" | "packages";
