@@ -56,7 +56,7 @@ describe("the matrix of images", () => {
     expect(made("xfs")).toEqual(["oem"]);
     expect(made("btrfs")).toEqual(["oem"]);
     expect(made("partitions")).toEqual(["oem", "oemiso"]);
-    expect(made("secure-boot")).toEqual(["oem", "iso"]);
+    expect(made("secure-boot")).toEqual(["oem", "iso", "oemiso"]);
     expect(made("uefi")).toEqual(["oem", "iso", "oemiso"]);
   });
 
