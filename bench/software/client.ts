@@ -8,7 +8,7 @@ import { waitUntil } from "../wait.ts";
 /** The result of a change to the selection, which is `broken` if it does not resolve. */
 export type ChangeState = "changed" | "equal" | "broken";
 
-/** Calls a service about one of its appliances, as any client would. */
+/** A client for one appliance. It calls the service as any client would. */
 export class ApplianceClient {
   readonly rest: RestClient;
   readonly id: string;

@@ -78,9 +78,9 @@ interface Attempts {
   seconds: number;
   /** The pause between two attempts. */
   pauseSeconds?: number;
-  /** What was seen if an attempt finds no fault. */
+  /** The text of the result if an attempt finds no fault. */
   success: string;
-  /** What was seen if no attempt has ended. */
+  /** The text of the result if no attempt has ended. */
   silence: string;
 }
 

@@ -54,7 +54,7 @@ export class BaseShare {
     }
   }
 
-  /** What was unpacked. */
+  /** The base that was unpacked. Undefined if there was none. */
   get startedFrom(): BuildConditions["startedFrom"] {
     return this.#found && { kind: "packages", key: this.#found.name };
   }

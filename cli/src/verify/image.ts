@@ -22,7 +22,7 @@ export interface Verified {
   finished_at: string;
   /** Whether it was built in a separate guest (`vm`). Undefined if the provenance is older. */
   isolation?: "vm" | "none";
-  /** What of an earlier build it was made from. Undefined if the provenance is older. */
+  /** The part of an earlier build that was used. Undefined if the provenance is older. */
   started_from?: "nothing" | "disk" | "root" | "packages";
   key: string;
   sha256: string;
