@@ -64,6 +64,11 @@ export const BaseSystemFacts = z.object({
    * others. Absent if nothing is signed.
    */
   secureBoot: Packages.optional(),
+  /**
+   * Packages that together make one program of the kernel, the initial archive and the arguments, which the owner can
+   * sign (decision 31). A selection with the first gets the others. Absent if Kiln knows none.
+   */
+  unifiedKernel: Packages.optional(),
   /** The packages of each pattern that `status` needs: kernels and boot loaders. */
   patterns: z.record(z.string(), z.array(z.string())),
   /** Packages that images need in addition to the selection, e.g. dracut-kiwi-live for live media. */
@@ -128,11 +133,14 @@ export const neededAs = ({ needs }: Pick<BaseSystemFacts, "needs">, imageType: I
   ...(needs[imageType] ?? []),
 ];
 
-/** The packages that complete Secure Boot if its first package is selected. */
-export function neededWith({ secureBoot }: Pick<BaseSystemFacts, "secureBoot">, selected: ReadonlySet<string>) {
-  const [first, ...others] = secureBoot ?? [];
-  return first !== undefined && selected.has(first) ? others : [];
-}
+/** The packages that complete a way of booting if its first package is selected. */
+export const neededWith = (
+  { secureBoot = [], unifiedKernel = [] }: Pick<BaseSystemFacts, "secureBoot" | "unifiedKernel">,
+  selected: ReadonlySet<string>,
+): string[] =>
+  [secureBoot, unifiedKernel].flatMap(([first, ...others]) =>
+    first !== undefined && selected.has(first) ? others : [],
+  );
 
 const rootOf = (imageType: ImageType, needs: BaseSystemFacts["needs"]) => {
   const { product } = imageFormats[imageType];

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { imageTypes, type Capabilities } from "#lib/contract/index";
 import { whyNoEfi } from "#domain/builds/builder-abilities";
-import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
+import { bootOf, efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
 import { secureBootIssues } from "#domain/images/secure-boot";
+import { unifiedKernelIssues } from "#domain/images/unified-kernel";
 import { capabilities } from "../support/fake-agent.ts";
 
 const facts: BootFacts = {
@@ -90,6 +91,42 @@ describe("an image with signed boot loaders", () => {
     ]);
     const plain = { ...without("shim-signed"), baseSystem: { efiBootLoaders: ["grub-efi"] } };
     expect(secureBootIssues({ ...plain, packages: [...plain.packages, { name: unsigned }] })).toEqual([]);
+  });
+});
+
+const packages = (...names: string[]) => names.map((name) => ({ name }));
+
+describe("an image with a program that makes unified kernels", () => {
+  const unified: BootFacts = {
+    arch: "x86_64",
+    imageType: "oem",
+    baseSystem: { efiBootLoaders: ["grub-efi"], unifiedKernel: ["ukify", "stub"] },
+    packages: [{ name: "grub-efi" }, { name: "ukify" }, { name: "stub" }],
+  };
+  it.each<[string, Partial<BootFacts>]>([
+    ["has the kernel as one program", {}],
+    ["has it as a disk for a hypervisor", { imageType: "vmx" }],
+    ["has it next to signed boot loaders", { baseSystem: { ...unified.baseSystem, secureBoot: ["stub"] } }],
+  ])("%s", (_what, change) => {
+    expect(bootOf({ ...unified, ...change }).hasUnifiedKernel).toBe(true);
+    expect(unifiedKernelIssues({ ...unified, ...change })).toEqual([]);
+  });
+
+  it.each<[string, Partial<BootFacts>, object[]]>([
+    ["warns that a medium has none", { imageType: "oemiso" }, [{ type: "warning", text: /not to oemiso images/ }]],
+    [
+      "warns that BIOS checks nothing, and adds UEFI",
+      { packages: packages("ukify", "stub") },
+      [{ text: /only by BIOS/, solution: { type: "install", package: "grub-efi" } }],
+    ],
+    ["has no issue without the program", { packages: packages("grub-efi", "stub") }, []],
+    ["has no issue if the base system has none", { baseSystem: { efiBootLoaders: ["grub-efi"] } }, []],
+  ])("%s", (_what, change, issues) => {
+    expect(bootOf({ ...unified, ...change }).hasUnifiedKernel).toBe(false);
+    const expected = issues.map((issue) =>
+      "text" in issue ? { ...issue, text: expect.stringMatching(issue.text as RegExp) } : issue,
+    );
+    expect(unifiedKernelIssues({ ...unified, ...change })).toEqual(expected.map((one) => expect.objectContaining(one)));
   });
 });
 

@@ -22,7 +22,7 @@ describe("whyNoRoomForVolumes", () => {
     ["no volumes", configured(334, []), "bios"],
     ["as much as UEFI leaves free", configured(640, [root(100), srv(212)]), "efi"],
   ] as const)("accepts %s", (_what, configuration, firmware) => {
-    expect(whyNoRoomForVolumes(configuration, firmware)).toBeUndefined();
+    expect(whyNoRoomForVolumes(configuration, { firmware })).toBeUndefined();
   });
 
   it.each([
@@ -36,9 +36,13 @@ describe("whyNoRoomForVolumes", () => {
     ["an extra MB as an extent", configured(640, [root(337)]), "bios", /^need 340 MB, but .* 336 MB/],
     ["the root volume", configured(640, [srv(305)]), "bios", /^need 340 MB, 32 MB of it for the root volume, but /],
     ["a disk that /boot fills", configured(64, []), "bios", /has room for 0 MB/],
+    ["the partition of a unified kernel", configured(640, [root(80)]), "unified", /^need 80 MB, but .* 76 MB/],
     ["the partitions of UEFI", configured(640, [root(313)]), "efi", /^need 316 MB, but .* 312 MB/],
-  ] as const)("counts %s", (_what, configuration, firmware, why) => {
-    expect(whyNoRoomForVolumes(configuration, firmware)).toMatch(why);
+  ] as const)("counts %s", (_what, configuration, boot, why) => {
+    const hasUnifiedKernel = boot === "unified";
+    expect(whyNoRoomForVolumes(configuration, { firmware: hasUnifiedKernel ? "efi" : boot, hasUnifiedKernel })).toMatch(
+      why,
+    );
   });
 });
 

@@ -12,8 +12,9 @@ import { machineRepositoryIssues } from "#domain/configuration/machine-repositor
 import { configurationIssues } from "#domain/configuration/issues";
 import { openRootIssue } from "#domain/configuration/known-passwords";
 import { needsVolumes } from "#domain/configuration/volumes";
-import { efiBootLoaderOf, firmwareOf, type BootFacts } from "#domain/images/firmware";
+import { bootOf, efiBootLoaderOf, type BootFacts } from "#domain/images/firmware";
 import { secureBootIssues } from "#domain/images/secure-boot";
+import { unifiedKernelIssues } from "#domain/images/unified-kernel";
 import { knowledgeOf } from "#domain/repositories/knowledge";
 import type { Services } from "#domain/services";
 import type { EncryptionKey } from "#domain/secrets";
@@ -182,9 +183,10 @@ async function softwareIssues(
       return [
         ...bootIssues(image, resolution),
         ...diskIssues(appliance, software, resolution),
-        ...configurationIssues(configurationOf(appliance), { ...image, softwareMb, firmware: firmwareOf(image) }),
+        ...configurationIssues(configurationOf(appliance), { ...image, softwareMb, ...bootOf(image) }),
         ...firmwareIssues(known.abilities, image),
         ...secureBootIssues(image),
+        ...unifiedKernelIssues(image),
       ];
     }
     default:

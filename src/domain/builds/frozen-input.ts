@@ -12,7 +12,7 @@ import type { ExaminedAppliance } from "#domain/appliances/status";
 import type { EncryptionKey } from "#domain/secrets";
 import { debianFacts } from "#domain/images/debian-facts";
 import { imageFacts } from "#domain/images/facts";
-import { firmwareOf, frozenFirmware } from "#domain/images/firmware";
+import { bootOf, frozenFirmware } from "#domain/images/firmware";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { keyOfDeb, readControls } from "#domain/repositories/controls";
@@ -57,12 +57,12 @@ export async function freezeInput(
   const frozen = resolution.packages.map((one) => frozenPackage(one, folders.get(one.repository) ?? ""));
   const needsControls = packageTypeOfBase(baseSystem) === "deb" && !isOnlyCompared;
   const packages = needsControls ? await withControls(env.BLOBS, software, frozen) : frozen;
-  const firmware = firmwareOf({ ...software, baseSystem, packages });
+  const boot = bootOf({ ...software, baseSystem, packages });
   const { facts, keys } = await imageFacts({ env, db }, appliance, {
     ...request,
     name: fileNameOf(appliance.name),
     packages,
-    firmware,
+    ...boot,
     bootstrap: baseSystem.bootstrap,
   });
   const ofSystem = await systemFacts(env, appliance, { baseSystem, repositories, keys });
@@ -74,7 +74,7 @@ export async function freezeInput(
     // Absent for rpm, so that its frozen inputs stay byte-identical.
     ...(debian && { packageType: "deb" as const, debRelease: debian.release }),
     ...forBuilder(baseSystem),
-    ...frozenFirmware(firmware),
+    ...frozenFirmware(boot.firmware),
     imageName: imageName(appliance, request),
     repositories: repositories.map(frozenRepository),
     packages,

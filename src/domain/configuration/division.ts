@@ -1,14 +1,14 @@
 import type { Issue } from "#domain/appliances/issue";
 import { needsVolumes, rootPartitionMb, rootVolumeMb, whyNoRoomForVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
-import { productOf, type Firmware, type ImageType } from "#lib/contract/index";
+import type { Boot } from "#domain/images/firmware";
+import { productOf, type ImageType } from "#lib/contract/index";
 import { partitionsOf } from "#lib/kiwi/partitions";
 import { swapPartitionMb } from "#lib/kiwi/swap-partition";
 
 /** The image that would be built now. A configuration is compared with it. */
-export interface PlannedImage {
+export interface PlannedImage extends Boot {
   imageType: ImageType;
-  firmware: Firmware;
   packages: readonly { name: string; arch: string }[];
   /** The size of the installed packages, in MB. */
   softwareMb: number;
@@ -26,12 +26,12 @@ export function divisionIssues(configuration: DiskFacts, image: PlannedImage): I
 }
 
 /** Reports problems with volumes. Only the software shows whether the image boots with UEFI, which needs more room. */
-function volumeIssues(configuration: DiskFacts, { firmware, softwareMb }: PlannedImage): Issue[] {
-  const why = whyNoRoomForVolumes(configuration, firmware);
+function volumeIssues(configuration: DiskFacts, { softwareMb, ...boot }: PlannedImage): Issue[] {
+  const why = whyNoRoomForVolumes(configuration, boot);
   if (why !== undefined) return [error(`The volumes (LVM) ${why}.`)];
   const small = smallDirectories(configuration, softwareMb);
   if (small.length > 0) return small;
-  const rootMb = rootVolumeMb(configuration, firmware);
+  const rootMb = rootVolumeMb(configuration, boot);
   if (softwareMb <= rootMb) return [];
   const hope = "it fits only if enough of it is in /boot and the other volumes";
   const text = `The software needs ${softwareMb} MB, but the root volume (LVM) has only ${rootMb} MB: ${hope}.`;
@@ -41,15 +41,15 @@ function volumeIssues(configuration: DiskFacts, { firmware, softwareMb }: Planne
 /** The partition table of a disk that boots with BIOS has four entries. */
 const mostByBios = 4;
 
-function partitionIssues(configuration: DiskFacts, { firmware, softwareMb }: PlannedImage, count: number): Issue[] {
+function partitionIssues(configuration: DiskFacts, { softwareMb, ...boot }: PlannedImage, count: number): Issue[] {
   const { diskSizeMb } = configuration.settings;
-  if (firmware === "bios" && count >= mostByBios)
+  if (boot.firmware === "bios" && count >= mostByBios)
     return [
       error(`A disk that boots with BIOS has at most ${mostByBios} partitions, and this one would have ${count + 1}.`),
     ];
   const small = smallDirectories(configuration, softwareMb);
   if (small.length > 0) return small;
-  const rootMb = rootPartitionMb(configuration, firmware);
+  const rootMb = rootPartitionMb(configuration, boot);
   const left = `but the partitions leave only ${Math.max(0, rootMb)} MB of a disk of ${diskSizeMb} MB for it`;
   const neededMb = partitionsOf(configuration.lvm).reduce(
     (sum, { path }) => sum - leastMb(path, softwareMb),

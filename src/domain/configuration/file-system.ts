@@ -1,6 +1,7 @@
 import type { Issue } from "#domain/appliances/issue";
 import { needsVolumes, rootPartitionMb } from "#domain/configuration/volumes";
-import { fileSystemFacts, type Firmware, type ImageType } from "#lib/contract/index";
+import type { Boot } from "#domain/images/firmware";
+import { fileSystemFacts, type ImageType } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
 import { partitionsOf } from "#lib/kiwi/partitions";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
@@ -12,14 +13,14 @@ import { fileSystemOf, hasOtherFileSystem } from "#lib/kiwi/file-system";
  */
 export function fileSystemIssues(
   configuration: Pick<Configuration, "settings" | "lvm">,
-  { imageType, firmware }: { imageType: ImageType; firmware: Firmware },
+  { imageType, ...boot }: Boot & { imageType: ImageType },
 ): Issue[] {
   const { settings } = configuration;
   const image = { imageType, settings };
   if (!hasOtherFileSystem(image)) return [];
   const fileSystem = fileSystemOf(image);
   const { leastMb = 0 } = fileSystemFacts[fileSystem];
-  const rootMb = rootPartitionMb(configuration, firmware);
+  const rootMb = rootPartitionMb(configuration, boot);
   const small = partitionsOf(configuration.lvm).find(({ sizeMb }) => sizeMb < leastMb);
   return [
     encryptsDisk(image) && issue(`Disk encryption is on, but Kiln can encrypt only ext4, not ${fileSystem}.`),

@@ -1,7 +1,9 @@
-import { type Firmware, type ImageType, productOf } from "#lib/contract/index";
+import type { Boot } from "#domain/images/firmware";
+import { type ImageType, productOf } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
 import { partitionsOf } from "#lib/kiwi/partitions";
 import { swapPartitionMb } from "#lib/kiwi/swap-partition";
+import { unifiedKernelPartitionMb } from "#lib/kiwi/unified-kernel";
 
 /** The facts that decide whether volumes fit on their disk. */
 type DiskFacts = Pick<Configuration, "lvm" | "settings">;
@@ -10,8 +12,9 @@ type DiskFacts = Pick<Configuration, "lvm" | "settings">;
 // the last partition: 1 MB for itself, and the rest in whole extents.
 const extentMb = 4;
 const outsideVolumes = { tableMb: 1, bootMb: 300, ownMb: 1 };
-/** The BIOS boot partition and the EFI partition, and the second table of GPT at the end of the disk. */
-const efiPartitionsMb = 2 + 20 + 1;
+/** The BIOS boot partition, and the second table of GPT at the end of the disk. */
+const besideEfiPartitionMb = 2 + 1;
+const usualEfiPartitionMb = 20;
 /** KIWI's minimum for a volume without a size. */
 const leastRootMb = 32;
 
@@ -20,11 +23,11 @@ export const needsVolumes = ({ lvm }: Pick<Configuration, "lvm">, imageType: Ima
   lvm.enabled && lvm.kind === "lvm" && productOf(imageType).hasDisk;
 
 /**
- * Why the volumes do not fit on a disk with this firmware, without a full stop. Undefined if they fit.
+ * Why the volumes do not fit on a disk with this way of booting, without a full stop. Undefined if they fit.
  */
-export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firmware): string | undefined {
+export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, boot: Boot): string | undefined {
   const needed = neededMb({ lvm, settings });
-  const room = roomMb(settings.diskSizeMb, firmware);
+  const room = roomMb(settings.diskSizeMb, boot);
   if (needed <= room) return undefined;
   const parts = [
     ...(swapPartitionMb(settings) > 0 ? [`${swapPartitionMb(settings)} MB of it for swap`] : []),
@@ -37,12 +40,12 @@ export function whyNoRoomForVolumes({ lvm, settings }: DiskFacts, firmware: Firm
 
 /**
  * The size of the root volume in MB: the configured size, or whatever the other volumes leave free on a disk with this
- * firmware.
+ * way of booting.
  */
-export function rootVolumeMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
+export function rootVolumeMb({ lvm, settings }: DiskFacts, boot: Boot): number {
   const own = lvm.volumes.find(({ path }) => path === "/");
   if (own) return own.sizeMb;
-  return roomMb(settings.diskSizeMb, firmware) - neededMb({ lvm, settings }) + leastRootMb;
+  return roomMb(settings.diskSizeMb, boot) - neededMb({ lvm, settings }) + leastRootMb;
 }
 
 function neededMb({ lvm: { volumes }, settings }: DiskFacts): number {
@@ -52,15 +55,16 @@ function neededMb({ lvm: { volumes }, settings }: DiskFacts): number {
 }
 
 /** The size of the root partition if there are no volumes: the rest of the disk, which may be negative. */
-export function rootPartitionMb({ lvm, settings }: DiskFacts, firmware: Firmware): number {
+export function rootPartitionMb({ lvm, settings }: DiskFacts, boot: Boot): number {
   const others = partitionsOf(lvm).reduce((sum, { sizeMb }) => sum + sizeMb, swapPartitionMb(settings));
-  return settings.diskSizeMb - outsideVolumes.tableMb - firmwareMb(firmware) - others;
+  return settings.diskSizeMb - outsideVolumes.tableMb - bootPartitionsMb(boot) - others;
 }
 
-const firmwareMb = (firmware: Firmware): number => (firmware === "bios" ? 0 : efiPartitionsMb);
+const bootPartitionsMb = ({ firmware, hasUnifiedKernel }: Boot): number =>
+  firmware === "bios" ? 0 : besideEfiPartitionMb + (hasUnifiedKernel ? unifiedKernelPartitionMb : usualEfiPartitionMb);
 
-function roomMb(diskMb: number, firmware: Firmware): number {
+function roomMb(diskMb: number, boot: Boot): number {
   const { tableMb, bootMb, ownMb } = outsideVolumes;
-  const beside = tableMb + bootMb + ownMb + firmwareMb(firmware);
+  const beside = tableMb + bootMb + ownMb + bootPartitionsMb(boot);
   return Math.max(0, Math.floor((diskMb - beside) / extentMb) * extentMb);
 }

@@ -29,6 +29,7 @@ interface Asked {
   name: string;
   packages: FrozenPackage[];
   firmware?: Firmware;
+  hasUnifiedKernel?: boolean;
   bootstrap: string[] | null;
 }
 

@@ -1,5 +1,6 @@
 import {
   architectures,
+  imageFormats,
   productOf,
   type Arch,
   type Firmware,
@@ -12,14 +13,32 @@ import type { BaseSystemFacts } from "#model/catalogue";
 export interface BootFacts {
   arch: Arch;
   imageType: ImageType;
-  baseSystem: Pick<BaseSystemFacts, "efiBootLoaders" | "secureBoot">;
+  baseSystem: Pick<BaseSystemFacts, "efiBootLoaders" | "secureBoot" | "unifiedKernel">;
   packages: readonly { name: string }[];
 }
 
+/** What an image boots by. */
+export interface Boot {
+  firmware: Firmware;
+  /** Whether its EFI partition has the kernel as one program, which the owner can sign. Default: false. */
+  hasUnifiedKernel?: boolean;
+}
+
+export const bootOf = (facts: BootFacts): Boot => ({
+  firmware: firmwareOf(facts),
+  hasUnifiedKernel: hasUnifiedKernel(facts),
+});
+
 export function firmwareOf(facts: BootFacts): Firmware {
   if (efiBootLoaderOf(facts) === undefined) return "bios";
-  return hasSignedLoaders(facts) ? "uefi" : "efi";
+  return hasAll(facts, facts.baseSystem.secureBoot) ? "uefi" : "efi";
 }
+
+/** Only a disk has the program: the owner signs it in the image, and cannot change a medium. */
+const hasUnifiedKernel = (facts: BootFacts): boolean =>
+  imageFormats[facts.imageType].product === "disk" &&
+  firmwareOf(facts) !== "bios" &&
+  hasAll(facts, facts.baseSystem.unifiedKernel);
 
 /** The parts of a frozen input that describe the firmware. */
 export const frozenFirmware = (firmware: Firmware): Pick<FrozenInput, "firmware" | "hasSecureBoot"> =>
@@ -31,10 +50,10 @@ export function firmwareOfBuild({ needsEfi, hasSecureBoot }: Record<"needsEfi" |
   return needsEfi ? "efi" : "bios";
 }
 
-/** Whether the packages include everything that an image needs for booting with Secure Boot. */
-function hasSignedLoaders({ baseSystem: { secureBoot = [] }, packages }: BootFacts): boolean {
+/** Whether the packages include everything that a way of booting needs. */
+function hasAll({ packages }: BootFacts, needed: readonly string[] = []): boolean {
   const names = new Set(packages.map(({ name }) => name));
-  return secureBoot.length > 0 && secureBoot.every((name) => names.has(name));
+  return needed.length > 0 && needed.every((name) => names.has(name));
 }
 
 /**

@@ -22,6 +22,7 @@ import { notesPart } from "#lib/kiwi/notes";
 import { joinParts, staging, staged, type Part } from "#lib/kiwi/part";
 import { partitionsPart } from "#lib/kiwi/partitions";
 import { withInterpreter, shellCommand } from "#lib/kiwi/shell";
+import { unifiedKernelPart } from "#lib/kiwi/unified-kernel";
 
 /** Every text file of the KIWI description, by path. The appliance's own files are placed after the generated ones. */
 export function descriptionFiles(facts: ImageFacts): Record<string, string> {
@@ -33,6 +34,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     debianPart(facts),
     machineRepositoryPart(facts),
     secureBootPart(facts),
+    unifiedKernelPart(facts),
     networkPart(facts),
     firstBootPart(facts),
     automaticUpdatesPart(facts),

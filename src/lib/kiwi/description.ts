@@ -24,6 +24,8 @@ export interface DescriptionFacts {
   arch?: Arch;
   /** Default: bios. */
   firmware?: Firmware;
+  /** Whether its EFI partition has the kernel as one program, which the owner can sign. Default: false. */
+  hasUnifiedKernel?: boolean;
   settings: TypeFacts["settings"];
   /** Default: the disk has one plain partition. */
   lvm?: LvmFacts;
@@ -76,9 +78,9 @@ const preferences = (facts: DescriptionFacts) => ({
 });
 
 const typeElement = ({ imageType, arch = "x86_64", firmware = "bios", ...facts }: DescriptionFacts): XmlMarked => {
-  const { settings, lvm, packages } = facts;
+  const { settings, lvm, packages, hasUnifiedKernel = false } = facts;
   const liveModule = liveModuleOf(packages);
-  const type = imageTypeElement(imageType, { arch, settings, firmware, liveModule });
+  const type = imageTypeElement(imageType, { arch, settings, firmware, hasUnifiedKernel, liveModule });
   return withPartitions(withVolumes(type, lvm), lvm);
 };
 

@@ -14,6 +14,7 @@ import {
 } from "#lib/kiwi/file-system";
 import type { ImportedConfiguration, Omission } from "#lib/kiwi/import/imported";
 import { partitionsIn } from "#lib/kiwi/partitions";
+import { unifiedKernelPartitionMb } from "#lib/kiwi/unified-kernel";
 import { isAboutSwap, readSwapPartition, swapElements } from "#lib/kiwi/swap-partition";
 import { volumesIn } from "#lib/kiwi/volumes";
 import type { XmlNode } from "#lib/wire/read-xml";
@@ -40,6 +41,7 @@ type TypeSettings = "diskSizeMb" | "kernelArguments" | "diskEncryption" | "fileS
 export interface TypeFacts {
   arch: Arch;
   firmware: Firmware;
+  hasUnifiedKernel: boolean;
   liveModule: LiveModule;
   settings: Pick<Configuration["settings"], TypeSettings>;
 }
@@ -76,6 +78,7 @@ const diskAttributes = (facts: ElementFacts, ...own: string[]) => ({
   image: "oem",
   ...fileSystemAttributes(facts.fileSystem),
   firmware: facts.firmware,
+  ...(facts.hasUnifiedKernel && { efipartsize: String(unifiedKernelPartitionMb) }),
   bootpartition: "false",
   kernelcmdline: commandLine(facts, readWrite, ...own),
 });
