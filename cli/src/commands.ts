@@ -20,6 +20,7 @@ import { login } from "./commands/login.ts";
 import { mcpFor } from "./commands/mcp.ts";
 import { rebuilds } from "./commands/rebuilds.ts";
 import { repositories } from "./commands/repositories.ts";
+import { sign } from "./commands/sign.ts";
 import { software } from "./commands/software.ts";
 import { testdrives } from "./commands/testdrives.ts";
 import { tokens } from "./commands/tokens.ts";
@@ -37,6 +38,7 @@ const allButMcp: readonly Command[] = [
   ...imports,
   ...builds,
   ...images,
+  ...sign,
   ...log,
   ...imagesWith,
   ...checks,

@@ -46,6 +46,11 @@ const forTests: Tool[] = [
   testTool("man", "shows the manual of the command line", "man-db"),
   testTool("zsh", "completes commands in the tests of the command line"),
   testTool("fish", "completes commands in the tests of the command line"),
+  testTool("sbsign", "signs kernels in the tests of the command line", "sbsigntool"),
+  {
+    ...testTool("linuxx64.efi.stub", "is signed in these tests", "systemd-boot-efi"),
+    paths: ["/usr/lib/systemd/boot/efi/linuxx64.efi.stub"],
+  },
 ];
 
 function testTool(tool: string, why: string, debian = tool): Tool {
