@@ -8,12 +8,18 @@ const ovmf = "/usr/share/OVMF";
 /** The file with the session's own UEFI variables, relative to its directory. */
 const variablesName = "variables.fd";
 
+/** Microsoft's keys, which almost every machine is sold with, or the one key that ovmf has for tests. */
+export type FirmwareKeys = "ms" | "snakeoil";
+
 /**
- * QEMU's arguments for a UEFI with Secure Boot turned on, and with the keys that almost every machine is sold with.
- * Undefined if this host has no such firmware.
+ * QEMU's arguments for a UEFI with Secure Boot turned on, and with these keys. Undefined if this host has no such
+ * firmware.
  */
-export async function makeSecureFirmware(dir: SessionDir, folder = ovmf): Promise<string[] | undefined> {
-  const [code, variables] = [`${folder}/OVMF_CODE_4M.secboot.fd`, `${folder}/OVMF_VARS_4M.ms.fd`];
+export async function makeSecureFirmware(
+  dir: SessionDir,
+  { keys = "ms", folder = ovmf }: { keys?: FirmwareKeys; folder?: string } = {},
+): Promise<string[] | undefined> {
+  const [code, variables] = [`${folder}/OVMF_CODE_4M.secboot.fd`, `${folder}/OVMF_VARS_4M.${keys}.fd`];
   const isThere = await Promise.all([code, variables].map((path) => isAccessible(path, constants.R_OK)));
   if (isThere.includes(false)) return undefined;
   await copyFile(variables, dir.file(variablesName));

@@ -45,7 +45,7 @@ describe("makeSecureFirmware", () => {
   it("is undefined if the host has no such firmware", async () => {
     await using state = await temporaryDir();
     await using dir = await makeSessionDir(state.path, 1);
-    expect(await makeSecureFirmware(dir, state.path)).toBeUndefined();
+    expect(await makeSecureFirmware(dir, { folder: state.path })).toBeUndefined();
     expect(existsSync(dir.file("variables.fd"))).toBe(false);
   });
 });

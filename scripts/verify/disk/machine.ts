@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { chooseAccel } from "../../../builder-agent/src/doctor/acceleration.ts";
 import type { Accel } from "../../../builder-agent/src/sandbox.ts";
 import { machineArguments } from "../../../builder-agent/src/testdrive/machine.ts";
-import { makeSecureFirmware } from "../../../builder-agent/src/testdrive/secure-boot.ts";
+import { type FirmwareKeys, makeSecureFirmware } from "../../../builder-agent/src/testdrive/secure-boot.ts";
 import { makeSessionDir, type SessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
 import { startTpm } from "../../../builder-agent/src/testdrive/tpm.ts";
 import { command } from "../../launch/command.ts";
@@ -27,9 +27,13 @@ export interface Home {
 /** The end of the name of such a file. */
 export const printedEnding = ".console";
 
-export async function makeHome(folder: string, name: string): Promise<Home & AsyncDisposable> {
+export async function makeHome(
+  folder: string,
+  name: string,
+  keys: FirmwareKeys = "ms",
+): Promise<Home & AsyncDisposable> {
   const dir = await makeSessionDir(folder, name);
-  const firmware = await makeSecureFirmware(dir);
+  const firmware = await makeSecureFirmware(dir, { keys });
   if (!firmware) throw new Complaint("Install the package ovmf.");
   const accel = await chooseAccel({ accel: "auto", stateDir: folder });
   return {

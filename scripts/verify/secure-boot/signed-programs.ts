@@ -1,8 +1,11 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { Complaint } from "../../launch/complaint.ts";
 
-/** A program in the chain of trust, by the one that checks it. */
+/** A program in a chain of trust, by the one that checks it. */
 export type Program = keyof typeof checked;
+
+/** The programs that Debian signs. */
+export const debianChain: readonly Program[] = ["shim", "GRUB", "kernel"];
 
 /**
  * The programs that must be refused if one byte has changed, and the message of the firmware, shim or GRUB in that
@@ -12,6 +15,7 @@ export const checked = {
   shim: { component: "shim", refusal: /Access Denied/ },
   GRUB: { component: "grub", refusal: /Verification failed/ },
   kernel: { component: undefined, refusal: /bad shim signature/ },
+  "the unified kernel": { component: "systemd-stub", refusal: /Access Denied/ },
 } as const;
 
 const sector = 512;
