@@ -25,17 +25,15 @@ export async function rootOfBuild(
 }
 
 /**
- * The tools of a build, for its log, its report and the keys of prepared roots. `builder` is KIWI's version on this
- * host.
+ * The tools of a build, for its report, its log and the keys of prepared roots. The given `builder` is KIWI's version on
+ * this host.
  */
 export function toolsOf(root: StoredRoot | undefined, { builder }: { builder: string }) {
-  if (!root) return { builder, report: { builder }, key: builder, said: `KIWI ${builder}` };
+  if (!root) return { facts: { builder }, key: builder, said: `KIWI ${builder}` };
   const { sha256, facts } = root;
-  const { builder: kiwi } = facts;
   return {
-    builder: kiwi,
-    report: { builder: kiwi, builderRoot: { name: facts.name, sha256 } },
-    key: `${kiwi} in ${sha256}`,
-    said: `KIWI ${kiwi} in the builder root ${facts.name}, sha256 ${sha256}`,
+    facts: { builder: facts.builder, builderRoot: { name: facts.name, sha256 } },
+    key: `${facts.builder} in ${sha256}`,
+    said: `KIWI ${facts.builder} in the builder root ${facts.name}, sha256 ${sha256}`,
   };
 }

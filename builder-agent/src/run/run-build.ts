@@ -137,14 +137,14 @@ class BuildWork {
     const enter = (phase: Phase) => emit({ type: "phase", phase, at: Date.now() });
 
     const builderRoot = await rootOfBuild({ ...this.#parts.config, workDir }, input);
-    const tools = toolsOf(builderRoot, this.#parts);
-    lines.write(ownLine(`building ${input.imageName} with ${tools.said}`, new Date()));
+    const { facts, key, said } = toolsOf(builderRoot, this.#parts);
+    lines.write(ownLine(`building ${input.imageName} with ${said}`, new Date()));
     enter("Preparing the build");
     const onNote = (note: string) => lines.write(ownLine(note, new Date()));
     const context = { workDir, signal, onNote };
     // A rebuild that started from cached results of the first build would prove nothing.
     const prepared = isRebuild ? undefined : this.#parts.prepared;
-    const parts = { ...this.#parts, prepared, builder: tools.key };
+    const parts = { ...this.#parts, prepared, builder: key };
     const taken = await takeDisk(this.#claim, parts, context);
     using share = taken ? undefined : await joinRoots(this.#claim, parts, context);
     const base = taken || share?.archive !== undefined ? undefined : await joinBases(this.#claim, parts, context);
@@ -160,7 +160,7 @@ class BuildWork {
     });
     const built =
       taken ??
-      (await this.#build(workDir, { builder: tools.builder, builderRoot, share, base, stored, delivery, lines, emit }));
+      (await this.#build(workDir, { builder: facts.builder, builderRoot, share, base, stored, delivery, lines, emit }));
     await using slot = await beginDisk(this.#claim, parts, built, context);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
@@ -176,7 +176,7 @@ class BuildWork {
     await lines.close();
     signal.throwIfAborted();
     const remark = difference && remarkOf(difference);
-    const more = { ...tools.report, conditions: conditionsOf(this.#parts.config, [taken, share, base]) };
+    const more = { ...facts, conditions: conditionsOf(this.#parts.config, [taken, share, base]) };
     const kept = { ...(remark && { remark }), ...(given && { prepared: given }) };
     const installed = withServices(built.installed, services);
     await this.#finish({ ...built, installed }, artifacts.image, { ...more, ...kept });
