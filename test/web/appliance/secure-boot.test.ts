@@ -1,6 +1,6 @@
-/** The firmware on an appliance's overview, with buttons that add UEFI and Secure Boot. */
+/** The firmware on an appliance's overview, with buttons that add UEFI, Secure Boot and a kernel to sign. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createSafeAppliance } from "../../support/factories.ts";
@@ -50,6 +50,39 @@ it("adds UEFI, and then Secure Boot", async () => {
 
   await add(id, uefi.added);
   expect(await overview(id)).toEqual({ boots: "BIOS and UEFI, with Secure Boot", added: undefined });
+});
+
+describe("if the base system has a program that makes unified kernels", () => {
+  const maker = "tiny-ukify";
+
+  beforeEach(async () => {
+    await stock(await tinyRepository("main"), [...stocked, `${maker}-1.0.noarch`]);
+    await factOf("json_set(facts, '$.unifiedKernel', json(?))")
+      .bind(JSON.stringify([maker]))
+      .run();
+  });
+  afterEach(async () => {
+    await factOf("json_remove(facts, '$.unifiedKernel')").run();
+  });
+
+  it("adds a kernel that the owner can sign, after Secure Boot", async () => {
+    const id = await createSafeAppliance(tux);
+    for (const name of [loader, "tiny-shim"]) await add(id, name);
+    expect(await overview(id)).toEqual({
+      boots: "BIOS and UEFI, with Secure Boot Add a kernel to sign",
+      added: maker,
+    });
+
+    await add(id, maker);
+    expect(await overview(id)).toEqual({ boots: "BIOS and UEFI, with Secure Boot", added: undefined });
+  });
+
+  it("offers none for a medium", async () => {
+    const id = await createSafeAppliance(tux);
+    for (const name of [loader, "tiny-shim"]) await add(id, name);
+    await env.DB.prepare("UPDATE appliances SET image_type = 'oemiso' WHERE id = ?").bind(id).run();
+    expect((await overview(id)).added).toBeUndefined();
+  });
 });
 
 it("offers Secure Boot for an installer, too", async () => {

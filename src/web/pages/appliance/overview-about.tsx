@@ -1,4 +1,4 @@
-import { architectures, productOf } from "#lib/contract/index";
+import { architectures, imageFormats, productOf } from "#lib/contract/index";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
@@ -40,10 +40,18 @@ export const About = ({ seen }: { seen: Overview }) => {
 const hasBoot = ({ look, firmware }: Overview): boolean =>
   !productOf(look.appliance.imageType).startsAlone || firmware !== undefined;
 
-/** An image that boots only with BIOS can also get the boot loader for UEFI, and then the one for Secure Boot. */
-const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader, signedLoader } }: { seen: Overview }) => {
+/**
+ * An image that boots only with BIOS can also get the boot loader for UEFI, then the one for Secure Boot, and then a
+ * kernel that its owner can sign.
+ */
+const BootsBy = ({ seen }: { seen: Overview }) => {
+  const { look, firmware = "bios", efiBootLoader, signedLoader } = seen;
   const { id, arch, imageType } = look.appliance;
-  const more = { bios: ["Add UEFI", efiBootLoader], efi: ["Add Secure Boot", signedLoader], uefi: [] } as const;
+  const more = {
+    bios: ["Add UEFI", efiBootLoader],
+    efi: ["Add Secure Boot", signedLoader],
+    uefi: ["Add a kernel to sign", missingKernelMaker(seen)],
+  } as const;
   const [words, name] = productOf(imageType).startsAlone && architectures[arch].hasEfi ? more[firmware] : [];
   return (
     <span class="row">
@@ -56,6 +64,14 @@ const BootsBy = ({ seen: { look, firmware = "bios", efiBootLoader, signedLoader 
     </span>
   );
 };
+
+/** Only disks can have such a kernel. */
+function missingKernelMaker({ look, kernelMaker, selection }: Overview): string | undefined {
+  const isDisk = imageFormats[look.appliance.imageType].product === "disk";
+  return isDisk && !selection.some(({ kind, name }) => kind === "package" && name === kernelMaker)
+    ? kernelMaker
+    : undefined;
+}
 
 /** The names of templates begin with their base. */
 const basedOn = (base: string, parent: string | null): string =>

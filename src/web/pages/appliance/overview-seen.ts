@@ -32,4 +32,6 @@ export interface Overview {
   efiBootLoader: string | undefined;
   /** The package that makes an image of this base system boot with Secure Boot, too. */
   signedLoader: string | undefined;
+  /** The package that gives a disk of this base system a kernel that its owner can sign. */
+  kernelMaker: string | undefined;
 }

@@ -70,6 +70,7 @@ async function overviewOf(c: Context<WebEnv>, look: Look): Promise<Overview> {
     firmware,
     efiBootLoader: base?.facts.efiBootLoaders?.[0],
     signedLoader: base?.facts.secureBoot?.[0],
+    kernelMaker: base?.facts.unifiedKernel?.[0],
     builds,
     testdrives,
     selection,
