@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { removeBaseSystemFact, setBaseSystemFact } from "../support/base-system-facts.ts";
 import { BuildClaimAnswer, type RootAbilities } from "#lib/contract/index";
 import { longQueueMs, whyWaiting } from "#domain/builds/why-waiting";
 import { objectOfBuild } from "../support/builds.ts";
@@ -24,12 +25,12 @@ beforeEach(async () => {
   tux = await signedIn();
   applianceId = await createSafeAppliance(tux); // brings the base system
   await env.DB.prepare("UPDATE agents SET capabilities = NULL").run();
-  await env.DB.prepare("UPDATE base_systems SET facts = json_set(facts, '$.builderRoot', 'debian-13')").run();
+  await setBaseSystemFact("builderRoot", "debian-13");
   agent = await fakeAgent();
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await env.DB.prepare("UPDATE base_systems SET facts = json_remove(facts, '$.builderRoot')").run();
+  await removeBaseSystemFact("builderRoot");
 });
 
 const claimWith = async (roots: RootAbilities[]) => {

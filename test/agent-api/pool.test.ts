@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { setBaseSystemFact } from "../support/base-system-facts.ts";
 import { agentsSeen } from "#domain/builds/agents-seen";
 import { wakeUpEveryMs } from "#domain/builds/machine";
 import { nextAgentAfterMs } from "#domain/jobs";
@@ -27,7 +28,7 @@ beforeAll(async () => {
   await createSafeAppliance(await signedIn()); // brings the base system
   agent = await fakeAgent();
   await agent.hello(can);
-  await env.DB.prepare("UPDATE base_systems SET facts = json_set(facts, '$.builderRoot', ?)").bind(root).run();
+  await setBaseSystemFact("builderRoot", root);
 });
 afterEach(async () => {
   await cancelAllBuilds();

@@ -1,5 +1,5 @@
-import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { removeBaseSystemFact, setBaseSystemFact } from "../support/base-system-facts.ts";
 import { TestdriveClaimAnswer } from "#lib/contract/index";
 import { firmwareOfBuild } from "#domain/images/firmware";
 import { rowOfBuild } from "../support/builds.ts";
@@ -14,7 +14,6 @@ import { readXml } from "../support/xml.ts";
 
 const loader = "grub2-x86_64-efi";
 const loaders = ["tiny-shim", "tiny-grub-signed"];
-const factOf = (value: string) => env.DB.prepare(`UPDATE base_systems SET facts = ${value}`);
 let tux: Client;
 
 beforeAll(async () => {
@@ -24,10 +23,10 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   tux = await signedIn();
-  await factOf("json_set(facts, '$.secureBoot', json(?))").bind(JSON.stringify(loaders)).run();
+  await setBaseSystemFact("secureBoot", loaders);
 });
 afterEach(async () => {
-  await factOf("json_remove(facts, '$.secureBoot')").run();
+  await removeBaseSystemFact("secureBoot");
 });
 
 async function applianceWith(...names: string[]): Promise<number> {
@@ -59,7 +58,7 @@ describe("an appliance with shim", () => {
   });
 
   it("is built as before without the fact of the base system", async () => {
-    await factOf("json_remove(facts, '$.secureBoot')").run();
+    await removeBaseSystemFact("secureBoot");
     const agent = await fakeAgent();
     const buildId = await startBuild(tux, await applianceWith("tiny-shim"));
 

@@ -1,5 +1,5 @@
-import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { removeBaseSystemFact, setBaseSystemFact } from "../support/base-system-facts.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, createSafeAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
@@ -9,7 +9,6 @@ import { stock, tinyLinux, tinyRepository } from "../support/repositories.ts";
 
 const loader = "grub2-x86_64-efi";
 const makers = ["tiny-ukify", "tiny-stub"];
-const factOf = (value: string) => env.DB.prepare(`UPDATE base_systems SET facts = ${value}`);
 let tux: Client;
 
 beforeAll(async () => {
@@ -17,10 +16,10 @@ beforeAll(async () => {
   await createAppliance(tux); // which loads the catalogue
   const more = [`${loader}-2.06 requires grub2`, "tiny-ukify-1.0.noarch", "tiny-stub-1.0.noarch"];
   await stock(await tinyRepository("main"), [...tinyLinux.main, ...more]);
-  await factOf("json_set(facts, '$.unifiedKernel', json(?))").bind(JSON.stringify(makers)).run();
+  await setBaseSystemFact("unifiedKernel", makers);
 });
 afterAll(async () => {
-  await factOf("json_remove(facts, '$.unifiedKernel')").run();
+  await removeBaseSystemFact("unifiedKernel");
 });
 
 async function inputWith(names: readonly string[], params: Record<string, string> = {}) {

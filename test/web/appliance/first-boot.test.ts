@@ -1,6 +1,6 @@
 /** The first boot on an appliance's pages: the choice, and the button that solves a conflict. */
-import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { removeBaseSystemFact, setBaseSystemFact } from "../../support/base-system-facts.ts";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { createBuild } from "../../support/factories.ts";
 import { configure } from "../../support/gallery.ts";
@@ -10,15 +10,12 @@ let tux: Owner["tux"];
 let firefox: Owner["firefox"];
 let id: Owner["id"];
 beforeEach(async () => {
-  await env.DB.prepare("UPDATE base_systems SET facts = json_remove(facts, '$.firstBoot')").run();
+  await removeBaseSystemFact("firstBoot");
   ({ tux, firefox, id } = await applianceOwner());
 });
 
 /** Gives all base systems a package that configures machines. */
-const withCloudInit = () =>
-  env.DB.prepare(
-    `UPDATE base_systems SET facts = json_set(facts, '$.firstBoot', json('{"cloud-init":["hello"]}'))`,
-  ).run();
+const withCloudInit = () => setBaseSystemFact("firstBoot", { "cloud-init": ["hello"] });
 
 const startup = async () => await pageOf(firefox.get(`/appliance/${id}/configuration/startup`));
 const send = async (path: string, form: Record<string, string>) =>

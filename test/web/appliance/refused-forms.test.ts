@@ -1,6 +1,6 @@
 /** Forms with several fields: a refused form shows every error at its field, and keeps the values. */
-import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { setBaseSystemFact } from "../../support/base-system-facts.ts";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { createBuild } from "../../support/factories.ts";
 import { uploadFile } from "../../support/files.ts";
@@ -76,9 +76,7 @@ describe("a refused form", () => {
   });
 
   it("of a testdrive's data shows the builds again, with all faults and texts", async () => {
-    await env.DB.prepare(
-      `UPDATE base_systems SET facts = json_set(facts, '$.firstBoot', json('{"cloud-init":["hello"]}'))`,
-    ).run();
+    await setBaseSystemFact("firstBoot", { "cloud-init": ["hello"] });
     const { applianceId, buildId } = await createBuild(tux);
     await configure(tux, applianceId, "<settings><first_boot>cloud-init</first_boot></settings>");
     const form = { form: `seed-${buildId}`, build_id: String(buildId), user_data: "hostname: a", meta_data: "- a" };

@@ -1,6 +1,7 @@
 /** The firmware on an appliance's overview, with buttons that add UEFI, Secure Boot and a kernel to sign. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { removeBaseSystemFact, setBaseSystemFact } from "../../support/base-system-facts.ts";
 import { browser } from "../../support/browser.ts";
 import { signedIn, type Client } from "../../support/client.ts";
 import { createAppliance, createSafeAppliance } from "../../support/factories.ts";
@@ -11,7 +12,6 @@ const loader = "grub2-x86_64-efi";
 const loaders = ["tiny-shim", "tiny-grub-signed"];
 const more = [`${loader}-2.06 requires grub2`, `tiny-shim-1.0 requires ${loader}`, "tiny-grub-signed-1.0.noarch"];
 const stocked = [...tinyLinux.main, ...more];
-const factOf = (value: string) => env.DB.prepare(`UPDATE base_systems SET facts = ${value}`);
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
 
@@ -21,10 +21,10 @@ beforeEach(async () => {
   await firefox.beginSession(tux);
   await createAppliance(tux); // which loads the catalogue
   await stock(await tinyRepository("main"), stocked);
-  await factOf("json_set(facts, '$.secureBoot', json(?))").bind(JSON.stringify(loaders)).run();
+  await setBaseSystemFact("secureBoot", loaders);
 });
 afterEach(async () => {
-  await factOf("json_remove(facts, '$.secureBoot')").run();
+  await removeBaseSystemFact("secureBoot");
 });
 
 async function overview(id: number) {
@@ -57,12 +57,10 @@ describe("if the base system has a program that makes unified kernels", () => {
 
   beforeEach(async () => {
     await stock(await tinyRepository("main"), [...stocked, `${maker}-1.0.noarch`]);
-    await factOf("json_set(facts, '$.unifiedKernel', json(?))")
-      .bind(JSON.stringify([maker]))
-      .run();
+    await setBaseSystemFact("unifiedKernel", [maker]);
   });
   afterEach(async () => {
-    await factOf("json_remove(facts, '$.unifiedKernel')").run();
+    await removeBaseSystemFact("unifiedKernel");
   });
 
   it("adds a kernel that the owner can sign, after Secure Boot", async () => {
