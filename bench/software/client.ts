@@ -8,7 +8,7 @@ import { waitUntil } from "../wait.ts";
 /** The result of a change to the selection, which is `broken` if it does not resolve. */
 export type ChangeState = "changed" | "equal" | "broken";
 
-/** A client for one appliance. It calls the service as any client would. */
+/** Calls the service's API for one appliance, like any other client. */
 export class ApplianceClient {
   readonly rest: RestClient;
   readonly id: string;

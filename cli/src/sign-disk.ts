@@ -28,9 +28,7 @@ export async function signDisk(disk: string, { key, certificate, engine }: Owner
   const { raw: encoded, fingerprint256 } = readCertificate(certificate);
   const partition = `${disk}@@${await efiPartitionAt(disk)}`;
   using folder = temporaryFolder();
-  const [kernel, signed, enrolled] = ["kernel.efi", "signed.efi", "owner.cer"].map((name) =>
-    join(folder.path, name),
-  ) as [string, string, string];
+  const [kernel, signed, enrolled] = [folder.at("kernel.efi"), folder.at("signed.efi"), folder.at("owner.cer")];
   await copyKernel(disk, partition, kernel);
   const how = [...(engine === undefined ? [] : ["--engine", engine]), "--key", key, "--cert", certificate];
   await run("sbsign", [...how, "--output", signed, kernel], "Name a key and the certificate of this key, both in PEM.");
@@ -93,7 +91,7 @@ async function run(program: string, args: readonly string[], next: string): Prom
 const notInstalled = (program: string) =>
   new Complaint("refused", `${program} is not installed here.`, "Install the packages sbsigntool, mtools and fdisk.");
 
-function temporaryFolder(): Disposable & { path: string } {
+function temporaryFolder(): Disposable & { at: (name: string) => string } {
   const path = mkdtempSync(join(tmpdir(), "kiln-sign-"));
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+  return { at: (name) => join(path, name), [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }

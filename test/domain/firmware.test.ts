@@ -101,7 +101,7 @@ describe("an image with a program that makes unified kernels", () => {
     arch: "x86_64",
     imageType: "oem",
     baseSystem: { efiBootLoaders: ["grub-efi"], unifiedKernel: ["ukify", "stub"] },
-    packages: [{ name: "grub-efi" }, { name: "ukify" }, { name: "stub" }],
+    packages: packages("grub-efi", "ukify", "stub"),
   };
   it.each<[string, Partial<BootFacts>]>([
     ["has the kernel as one program", {}],

@@ -35,15 +35,8 @@ export async function verifyOwner(record: StepRecord, of: string, workspace: Wor
 
 async function trustedKey(folder: string): Promise<OwnerKey> {
   const key = join(folder, "trusted.key");
-  await command("openssl", [
-    "pkey",
-    "-in",
-    `${testKey.file}.key`,
-    "-passin",
-    `pass:${testKey.passphrase}`,
-    "-out",
-    key,
-  ]);
+  const locked = ["-in", `${testKey.file}.key`, "-passin", `pass:${testKey.passphrase}`];
+  await command("openssl", ["pkey", ...locked, "-out", key]);
   return { key, certificate: `${testKey.file}.pem`, engine: undefined };
 }
 

@@ -17,7 +17,7 @@ export interface BootFacts {
   packages: readonly { name: string }[];
 }
 
-/** What an image boots by. */
+/** How an image boots. */
 export interface Boot {
   firmware: Firmware;
   /** Whether its EFI partition has the kernel as one program, which the owner can sign. Default: false. */
