@@ -1,3 +1,4 @@
+import type { Client } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { ask } from "../login/ask.ts";
@@ -8,6 +9,7 @@ import { facts, megabytes, moment, table, visible } from "../output/table.ts";
 export const defaultArch = "x86_64";
 export const arches = [defaultArch, "i686", "aarch64"];
 export const arch = value("text", `${arches.join(", ")}; the default is ${defaultArch}`);
+const archOfSource = value("text", `${arches.join(", ")}; the default is that of the source`);
 
 export const appliances = [
   command("templates", {
@@ -26,11 +28,15 @@ export const appliances = [
     tool: "writes",
     summary: "Make an appliance from a template or another appliance",
     details: "The clone has everything but the builds. A published appliance of the gallery is cloned by its id.",
-    options: { arch },
+    options: { arch: archOfSource },
     examples: ["kiln clone 1 First"],
-    act: async ({ client, show }, { source, name, arch: wanted = defaultArch }) => {
+    act: async ({ client, show }, { source, name, arch: wanted }) => {
       const from = await sourceId(client, source);
-      const answer = await client.call("cloneAppliance", { clone_from: from, arch: wanted, name });
+      const answer = await client.call("cloneAppliance", {
+        clone_from: from,
+        arch: wanted ?? (await archOf(client, from)),
+        name,
+      });
       const { id, name: made, basesystem } = answer.appliance;
       show(answer, () => `${made} is appliance ${id}, based on ${basesystem}.`);
     },
@@ -138,3 +144,10 @@ async function confirm(appliance: string): Promise<void> {
 /** Selected packages, as arguments of `kiln add`. */
 const names = (all: readonly { value: string; version?: string }[]): string =>
   all.map(({ value: name, version }) => (version ? `${name}=${version}` : name)).join(" ");
+
+/** A published appliance of another account cannot be read, and is assumed to be for the usual architecture. */
+const archOf = (client: Client, id: number): Promise<string> =>
+  client.call("getAppliance", { appliance_id: id }).then(
+    ({ appliance }) => appliance.arch,
+    () => defaultArch,
+  );

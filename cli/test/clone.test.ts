@@ -1,0 +1,34 @@
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Machine } from "./support/machine.ts";
+import type { StandIn } from "./support/service.ts";
+import { signedInMachine } from "./support/signed-in.ts";
+
+let machine: Machine;
+let service: StandIn;
+let sent = "";
+
+beforeAll(async () => {
+  ({ machine, service } = await signedInMachine({
+    "/api/v2/user/appliances/41": { appliance: { id: 41, arch: "i586" } },
+    "POST /api/v2/user/appliances": async (request, response) => {
+      sent = await text(request);
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ appliance: { id: 1000, name: "First", basesystem: "debian-12-i386" } }));
+    },
+  }));
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  machine[Symbol.dispose]();
+});
+
+it.each([
+  ["keeps the architecture of the source", "clone 41", "i586"],
+  ["has another one on request", "clone 41 --arch x86_64", "x86_64"],
+  ["is for x86_64 if the source is a published appliance of another account", "clone 999", "x86_64"],
+])("a clone %s", async (_, line, arch) => {
+  const ended = await machine.kiln(line.split(" "));
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("First is appliance 1000") });
+  expect(sent).toContain(arch);
+});
