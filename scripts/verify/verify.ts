@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import type { ImageType } from "#lib/contract/index";
+import { architectures, type ImageType } from "#lib/contract/index";
 import { Catalogue, packageTypeOfBase, reasonAgainst } from "#model/catalogue";
-import { judgeAccel } from "../../builder-agent/src/doctor/acceleration.ts";
-import type { Accel } from "../../builder-agent/src/sandbox.ts";
+import { chooseAccel } from "../../builder-agent/src/doctor/acceleration.ts";
 import { adminClient, type AdminClient } from "../admin/client.ts";
 import { readCatalogue } from "../launch/catalogue-file.ts";
 import { Complaint } from "../launch/complaint.ts";
@@ -34,7 +33,6 @@ type Run = {
   options: VerifyOptions & { state: string };
   record: StepRecord;
   client: Client;
-  accel: Accel;
   /** Whether to try an image, by its title in the report. */
   isWanted: (title: string) => boolean;
   /** Describes where images are built. */
@@ -63,9 +61,8 @@ export async function verify(
     importRepositories(admin, catalogue, { signal }),
   );
   if (imported === undefined) return;
-  const { accel } = await judgeAccel({ accel: "auto", stateDir: agentStateOf(options.state) });
   const client = apiClient(service.ready, signal);
-  const run = { catalogue, options, record, client, accel, builders: await builderOf(admin), signal, isWanted };
+  const run = { catalogue, options, record, client, builders: await builderOf(admin), signal, isWanted };
   for (const template of templates)
     for (const configuration of options.configurations) await verifyTemplate({ template, configuration }, run);
 }
@@ -144,8 +141,9 @@ async function verifyFormat(wanted: Format, run: Run): Promise<void> {
 async function bootAndCheck(
   download: string,
   { template, configuration, format }: Format,
-  { options, client, accel, signal }: Run,
+  { options, client, signal }: Run,
 ): Promise<string> {
+  const { arch } = template;
   const folder = mkdtempSync(join(options.state, "verify-"));
   try {
     const file = join(folder, download.split("/").at(-1) ?? "image");
@@ -157,9 +155,10 @@ async function bootAndCheck(
     using boot = await bootOf({ file, folder, format });
     await using guest = await startGuest({
       boot,
-      firmware: firmware === undefined ? [] : uefi(),
+      arch,
+      firmware: firmware === undefined && architectures[arch].hasBios ? [] : uefi(arch),
       memoryMb: Math.max(memoryMb, boot.memoryMb),
-      accel,
+      accel: await chooseAccel({ accel: "auto", stateDir: agentStateOf(options.state) }, arch),
       ports: promises.ports,
       signal,
     });

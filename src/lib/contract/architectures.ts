@@ -10,6 +10,7 @@ interface Architecture {
   amazon: string;
   /** The kernel's name of the first serial line. */
   serial: string;
+  hasBios: boolean;
   /** Whether an image can have a boot loader for UEFI. */
   hasEfi: boolean;
   /** How a machine starts an image, by the image's firmware. */
@@ -19,6 +20,7 @@ interface Architecture {
 }
 
 const pc = {
+  hasBios: true,
   serial: "ttyS0",
   boots: { bios: "BIOS", efi: "BIOS and UEFI", uefi: "BIOS and UEFI, with Secure Boot" },
   // Five-level page tables only make emulation slower.
@@ -28,13 +30,13 @@ const pc = {
 export const architectures = {
   x86_64: { name: "x86_64", debian: "amd64", go: "amd64", amazon: "x86_64", hasEfi: true, ...pc },
   i586: { name: "i686", debian: "i386", go: "386", amazon: "i386", hasEfi: false, ...pc },
-  // Its machines have no BIOS.
   aarch64: {
     name: "aarch64",
     debian: "arm64",
     go: "arm64",
     amazon: "arm64",
     serial: "ttyAMA0",
+    hasBios: false,
     hasEfi: true,
     boots: { bios: "UEFI", efi: "UEFI", uefi: "UEFI, with Secure Boot" },
     qemu:
