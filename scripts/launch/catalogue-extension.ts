@@ -3,7 +3,7 @@ import { Complaint } from "./complaint.ts";
 
 interface Extension {
   /** The file of the parent, in the same folder. */
-  extends: string;
+  extends?: string;
   /** Texts of the parent, and what replaces them wherever they occur. */
   replace?: Record<string, string> | undefined;
 }

@@ -7,10 +7,11 @@ import { readText } from "./given-file.ts";
 
 const Named = z.looseObject({ name: z.string().min(1) });
 
-const Extension = z.looseObject({
-  extends: z.string().regex(/^[^/]+\.json$/, "It is not the name of a file in the same folder."),
-  replace: z.record(z.string().min(1), z.string()).optional(),
-});
+const fileName = z.string().regex(/^[^/]+\.json$/, "It is not the name of a file, such as parent.json.");
+
+const Changes = z.looseObject({ replace: z.record(z.string().min(1), z.string()).optional() });
+
+const Extension = Changes.extend({ extends: fileName, changes: fileName.exactOptional() });
 
 /** Loads a catalogue file into the service, and returns the number of its templates. */
 export async function loadCatalogueFile(admin: AdminClient, path: string): Promise<number> {
@@ -38,8 +39,17 @@ function readExtended(path: string, children: string[]): unknown {
   const extension = Extension.safeParse(content);
   if (!extension.success)
     throw new Complaint(`${path} cannot extend another catalogue. ${z.prettifyError(extension.error)}`);
-  const parent = readInherited(join(dirname(path), extension.data.extends), [...children, path]);
-  return complaining(path, () => extended(parent, extension.data));
+  const { changes, ...own } = extension.data;
+  const parent = readInherited(join(dirname(path), own.extends), [...children, path]);
+  const changed = changes === undefined ? parent : withChanges(parent, join(dirname(path), "changes", changes));
+  return complaining(path, () => extended(changed, own));
+}
+
+/** The parent with changes that several catalogues share. */
+function withChanges(parent: unknown, path: string): unknown {
+  const changes = Changes.safeParse(readJson(path));
+  if (!changes.success) throw new Complaint(`${path} cannot change a catalogue. ${z.prettifyError(changes.error)}`);
+  return complaining(path, () => extended(parent, changes.data));
 }
 
 /** Adds the name of the file to a Complaint of `work`. */

@@ -1,5 +1,5 @@
 /** Catalogue files that extend another file. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -29,10 +29,11 @@ const parent = {
 const folder = mkdtempSync(join(tmpdir(), "kiln-catalogues-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Reads `child.json`, which extends `parent.json`. */
+/** Reads `child.json`, which extends `parent.json`. Other files may be in the folder `changes`. */
 function read(changes: object, others: Record<string, object> = {}): unknown {
   const files = { parent, child: { extends: "parent.json", ...changes }, ...others };
   const place = mkdtempSync(join(folder, "case-"));
+  mkdirSync(join(place, "changes"));
   for (const [name, content] of Object.entries(files))
     writeFileSync(join(place, `${name}.json`), JSON.stringify(content));
   return readCatalogue(join(place, "child.json"));
@@ -103,6 +104,24 @@ describe("a catalogue file that extends another one", () => {
       baseSystem: { ...parent.baseSystem, until: "2031-01-01", title: "Linux 3" },
     });
   });
+  it("gets changes that several catalogues share, and then its own", () => {
+    const shared = { replace: { grub: "systemd-boot" }, baseSystem: { until: "2031-01-01", title: "Linux 2" } };
+    expect(read({ changes: "port.json", baseSystem: { title: "Linux 3" } }, { "changes/port": shared })).toEqual({
+      ...parent,
+      baseSystem: {
+        ...parent.baseSystem,
+        needs: { disk: ["systemd-boot"], live: ["syslinux"] },
+        until: "2031-01-01",
+        title: "Linux 3",
+      },
+    });
+  });
+  it("names the file of shared changes that do not fit its parent", () => {
+    const others = { "changes/port": { baseSystem: { remove: ["cannot"] } }, "changes/wrong": { replace: "all" } };
+    expect(() => read({ changes: "port.json" }, others)).toThrow(/port\.json: Its parent has no "cannot"/);
+    expect(() => read({ changes: "wrong.json" }, others)).toThrow(/wrong\.json cannot change a catalogue/);
+    expect(() => read({ changes: "none.json" }, others)).toThrow(/There is no file .*changes\/none\.json/);
+  });
 });
 
 describe("a template that is like another one", () => {
@@ -136,7 +155,7 @@ describe("a template that is like another one", () => {
 it.each([
   ["a parent that does not exist", { extends: "nothing.json" }, "There is no file"],
   ["itself", { extends: "child.json" }, "extends itself"],
-  ["a file in another folder", { extends: "../parent.json" }, "the name of a file in the same folder"],
+  ["a file in another folder", { extends: "../parent.json" }, "not the name of a file"],
   ["a key that the parent lacks", { baseSystem: { remove: ["cannot"] } }, 'no "cannot" to change or remove'],
   ["an element that the parent lacks", { sets: { "linux-2": {} } }, 'no "linux-2" to change or remove'],
   ["a text that the parent's list lacks", { keys: { remove: ["third"] } }, 'no "third" to change or remove'],
@@ -145,6 +164,6 @@ it.each([
 });
 
 const shipped = join(import.meta.dirname, "../../templates");
-it.each(readdirSync(shipped))("the shipped catalogue %s is whole", (file) => {
+it.each(readdirSync(shipped).filter((file) => file.endsWith(".json")))("the shipped catalogue %s is whole", (file) => {
   expect(() => Catalogue.parse(readCatalogue(join(shipped, file)))).not.toThrow();
 });

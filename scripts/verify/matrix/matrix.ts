@@ -12,6 +12,7 @@ const templates = join(projectRoot, "templates");
 
 const allCatalogues = (): Catalogue[] =>
   readdirSync(templates)
+    .filter((file) => file.endsWith(".json"))
     .toSorted()
     .map((file) => Catalogue.parse(readCatalogue(join(templates, file))));
 
