@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Arch } from "#lib/contract/index";
 import type { AdminClient } from "../admin/client.ts";
 import { type AllowedHosts, type GivenHost, resolveHosts, writtenHost } from "./allowed-hosts.ts";
 import { type AptProxy, aptProxyOf } from "./apt-proxy.ts";
@@ -10,13 +11,16 @@ import { Complaint } from "./complaint.ts";
 import { debianMirrors, type DebianMirrors, hostsOf, publicMirrors } from "./debian-mirrors.ts";
 import { diskUseMb } from "./disk-use.ts";
 import { loadOnce } from "./loaded.ts";
-import type { LaunchOptions } from "./options.ts";
+import type { LaunchOptions, Port } from "./options.ts";
 import { print, seconds, warn } from "./progress.ts";
 import { projectRoot } from "./project.ts";
 import type { Stops } from "./stops.ts";
 
 const releases = ["debian-12", "debian-13"];
-const releasesForArm64 = ["debian-13-arm64"];
+const portReleases = {
+  arm64: { arch: "aarch64", releases: ["debian-12-arm64", "debian-13-arm64"] },
+  i386: { arch: "i586", releases: ["debian-12-i386"] },
+} as const satisfies Record<Port, { arch: Arch; releases: string[] }>;
 const lookEveryMs = 1_000;
 
 /** How this start can offer Debian. */
@@ -70,21 +74,16 @@ export function offerDebian(offer: Offer, stops: Stops): void {
   stops.push(() => stopping.abort());
 }
 
-type Offer = { admin: AdminClient; state: string; debian: Debian; agent: BuilderState; withArm64: boolean };
+type Offer = { admin: AdminClient; state: string; debian: Debian; agent: BuilderState; ports: readonly Port[] };
 
 async function loadReleases(offer: Offer, signal: AbortSignal): Promise<void> {
-  const { admin, state, agent, withArm64 } = offer;
+  const { admin, state, agent, ports } = offer;
   const { mirrors } = offer.debian;
   if (agent.state === "ready" && !agent.capabilities.packageTypes?.includes("deb")) {
     return warn("Debian is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.");
   }
-  const cannotArm64 = agent.state === "ready" && !agent.capabilities.arches.includes("aarch64");
-  if (withArm64 && cannotArm64) {
-    warn(
-      "Debian for arm64 is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.",
-    );
-  }
-  for (const release of [...releases, ...(withArm64 && !cannotArm64 ? releasesForArm64 : [])]) {
+  const buildable = ports.filter((port) => canBuild(agent, port));
+  for (const release of [...releases, ...buildable.flatMap((port) => portReleases[port].releases)]) {
     try {
       await loadRelease(admin, { state, release, mirrors }, signal);
     } catch (error) {
@@ -94,6 +93,14 @@ async function loadReleases(offer: Offer, signal: AbortSignal): Promise<void> {
       );
     }
   }
+}
+
+function canBuild(agent: BuilderState, port: Port): boolean {
+  if (agent.state !== "ready" || agent.capabilities.arches.includes(portReleases[port].arch)) return true;
+  warn(
+    `Debian for ${port} is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.`,
+  );
+  return false;
 }
 
 type Release = { state: string; release: string; mirrors: DebianMirrors };

@@ -1,5 +1,6 @@
 import { isBundled } from "./bundle.ts";
 import { impossible, installHostPackages, purposesOfArm64, isDebian, type Purpose } from "./host-packages.ts";
+import type { LaunchOptions } from "./options.ts";
 import { warn } from "./progress.ts";
 import { buildSampleDistribution, type SampleDistribution } from "./sample-distribution.ts";
 
@@ -20,13 +21,13 @@ const extras: Purpose[] = [
  * bundled. One run of apt takes half the time of two. Warns about everything that will not work, and returns it.
  */
 export async function preparePackages(
-  { withAgent, withArm64 }: { withAgent: boolean; withArm64: boolean },
+  { withAgent, ports }: Pick<LaunchOptions, "withAgent" | "ports">,
   found: SampleDistribution | undefined,
   signal: AbortSignal,
 ): Promise<readonly Purpose[]> {
   const purposes: Purpose[] = [
     ...(withAgent ? [...forAgent, ...extras] : []),
-    ...(withAgent && withArm64 ? purposesOfArm64 : []),
+    ...(withAgent && ports.includes("arm64") ? purposesOfArm64 : []),
     ...(found ? [] : ["sample-distribution" as const]),
   ];
   // Without the compiler, bundling fails with its own message.

@@ -6,6 +6,10 @@ import { z } from "zod";
 import { type GivenHost, parseHost } from "./allowed-hosts.ts";
 import { Complaint } from "./complaint.ts";
 
+/** The architectures of Debian that an option adds, by Debian's names. */
+const ports = ["arm64", "i386"] as const;
+export type Port = (typeof ports)[number];
+
 export type LaunchOptions = {
   port: number;
   /** An IP address of this machine. */
@@ -23,8 +27,8 @@ export type LaunchOptions = {
   withDebian: boolean;
   /** The URL of the archive. Undefined for the mirror of this machine's apt. */
   debianMirror: string | undefined;
-  /** Also offers Debian for arm64, which a PC builds by emulation. */
-  withArm64: boolean;
+  /** Also offers Debian for these architectures. A PC builds for arm64 by emulation. */
+  ports: Port[];
   /** The proxies' IP addresses. */
   trustedProxies: string[];
   /** Overrides of wrangler.toml's variables, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
@@ -49,7 +53,7 @@ export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): L
     withDebian: !given["no-debian"],
     debianMirror:
       given["debian-mirror"] === undefined ? undefined : parseUrl("--debian-mirror", given["debian-mirror"]),
-    withArm64: given.arm64,
+    ports: ports.filter((port) => given[port]),
     trustedProxies: given["trusted-proxy"].map(parseProxy),
     vars: parseVars(env["KILN_VARS"]),
   };
@@ -71,6 +75,7 @@ function parse(argv: readonly string[]) {
         "no-debian": { type: "boolean", default: false },
         "debian-mirror": { type: "string" },
         arm64: { type: "boolean", default: false },
+        i386: { type: "boolean", default: false },
         "trusted-proxy": { type: "string", multiple: true, default: [] },
         help: { type: "boolean", short: "h", default: false },
       },

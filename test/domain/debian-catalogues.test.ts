@@ -4,7 +4,16 @@ import { Catalogue, reasonAgainst } from "#model/catalogue";
 import { signingKeysOf } from "#lib/repodata/signature";
 import page from "../../docs/base-systems.md?raw";
 import tiny from "../../templates/tiny.json";
-import { debian12, debian13, debian13Arm64, leap15, leap16, tumbleweed } from "../support/catalogues.ts";
+import {
+  debian12,
+  debian12Arm64,
+  debian12I386,
+  debian13,
+  debian13Arm64,
+  leap15,
+  leap16,
+  tumbleweed,
+} from "../support/catalogues.ts";
 
 const templatesOf = ({
   sets,
@@ -17,6 +26,8 @@ const kiwi = "http://deb.debian.org/debian/dists/bookworm#main?kiwi-dracut-lib,k
 describe.each([
   ["bookworm", debian12, {}],
   ["trixie", debian13, { kiwi }],
+  ["bookworm", debian12Arm64, {}],
+  ["bookworm", debian12I386, {}],
   ["trixie", debian13Arm64, {}],
 ])("the catalogue of %s", (codename, file, others) => {
   const catalogue = Catalogue.parse(file);
@@ -53,36 +64,52 @@ describe.each([
 /** Ports of the firewall's names that catalogues use. */
 const portOf = (name: string): number => ({ ssh: 22, http: 80 })[name] ?? Number(name);
 
-it.each([debian12, debian13, debian13Arm64, leap15, leap16, tumbleweed])(
-  "opens in the firewall of $name what its templates promise",
-  (file) => {
-    const templates = Catalogue.parse(file).sets.flatMap((set) => set.templates);
-    for (const { promises, configuration, packages } of templates) {
-      const open = configuration.firewall.openPorts.map(portOf);
-      expect(open).toEqual(expect.arrayContaining(promises?.ports ?? []));
-      if (packages.some((name) => /^(nginx|apache2)$/.test(name))) expect(open).toContain(80);
-    }
-  },
-);
+const all = [debian12, debian12Arm64, debian12I386, debian13, debian13Arm64, leap15, leap16, tumbleweed];
+
+it.each(all)("opens in the firewall of $name what its templates promise", (file) => {
+  const templates = Catalogue.parse(file).sets.flatMap((set) => set.templates);
+  for (const { promises, configuration, packages } of templates) {
+    const open = configuration.firewall.openPorts.map(portOf);
+    expect(open).toEqual(expect.arrayContaining(promises?.ports ?? []));
+    if (packages.some((name) => /^(nginx|apache2)$/.test(name))) expect(open).toContain(80);
+  }
+});
 
 it("gives each template of all catalogues its own id", () => {
-  const ids = [tiny, debian12, debian13, debian13Arm64, leap15, leap16, tumbleweed]
+  const ids = [tiny, ...all]
     .flatMap((file) => templatesOf(Catalogue.parse(file)))
     .map(({ applianceId }) => applianceId);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-describe("the catalogue of Debian 13 for arm64", () => {
-  const { baseSystem, repositories, sets } = Catalogue.parse(debian13Arm64);
+describe.each([
+  ["aarch64", debian12Arm64, /amd64|x86_64|grub-pc|isolinux|syslinux/],
+  ["aarch64", debian13Arm64, /amd64|x86_64|grub-pc|isolinux|syslinux/],
+  // Repositories and templates of i386 are for i586, as answers call it.
+  ["i586", debian12I386, /amd64|x86_64|efi/],
+])("a catalogue for %s", (itsArch, file, foreign) => {
+  const { baseSystem, repositories, sets } = Catalogue.parse(file);
 
-  it("is for nothing else, and names no package of a PC", () => {
+  it("is for nothing else, and names no package of other machines", () => {
     const arches = [...repositories.flatMap((one) => one.arches), ...templatesOf({ sets }).map(({ arch }) => arch)];
-    expect(new Set(arches)).toEqual(new Set(["aarch64"]));
-    expect(JSON.stringify([baseSystem, sets])).not.toMatch(/amd64|x86_64|grub-pc|isolinux|syslinux/);
+    expect(new Set(arches)).toEqual(new Set([itsArch]));
+    expect(JSON.stringify([{ ...baseSystem, cannot: {} }, sets])).not.toMatch(foreign);
   });
+});
 
-  it("offers the formats that were seen to boot, or are the same disk, and refuses the others with the reason", () => {
-    expect(imageTypes.filter((type) => reasonAgainst(baseSystem, type) === undefined)).toEqual(["oem", "qcow2"]);
+const offered = (file: unknown) => {
+  const { baseSystem } = Catalogue.parse(file);
+  return imageTypes.filter((type) => reasonAgainst(baseSystem, type) === undefined);
+};
+
+it.each([debian12Arm64, debian13Arm64])(
+  "offers for arm64 what was seen to boot, or is the same disk: $name",
+  (file) => {
+    expect(offered(file)).toEqual(["oem", "qcow2"]);
     expect(page).toContain("as `oem` or `qcow2`");
-  });
+  },
+);
+
+it("offers for i386 all formats except those of clouds without 32-bit machines", () => {
+  expect(imageTypes.filter((type) => !offered(debian12I386).includes(type))).toEqual(["vhd", "gce"]);
 });

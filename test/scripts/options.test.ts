@@ -13,12 +13,17 @@ describe("parseOptions", () => {
       trustAccounts: false,
       allowHosts: [],
       withDebian: true,
+      ports: [],
       vars: {},
     });
   });
 
   it("makes the state directory absolute", () => {
     expect(parse("--state", "somewhere")).toMatchObject({ state: `${process.cwd()}/somewhere` });
+  });
+
+  it("adds Debian for other architectures by options", () => {
+    expect(parse("--i386", "--arm64")).toMatchObject({ ports: ["arm64", "i386"] });
   });
 
   it("accepts --allow-host several times", () => {

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import {
   asMachine,
   createArguments,
+  environmentFor,
   kiwiPathsAt,
   prepareArguments,
   shims,
@@ -42,10 +43,8 @@ const archiveOut = "/build/kept/prepared.tar.zst";
 export function jobCommands({ input, keys, share }: Pick<KiwiJob, "input" | "keys" | "share">): JobCommands {
   const { imageType, appliance } = input;
   const keysInside = keys.map((path) => join(insideGuest.keys, basename(path)));
-  const reproducible = Object.entries(reproducibleEnvironment(input, shimsInside)).map(
-    ([name, value]) => `${name}=${value}`,
-  );
-  const clean = ["env", "-i", ...environment, ...reproducible];
+  const own = { ...environmentFor(appliance.arch), ...reproducibleEnvironment(input, shimsInside) };
+  const clean = ["env", "-i", ...environment, ...Object.entries(own).map(([name, value]) => `${name}=${value}`)];
   // A preloaded program waits for the end of its standard input. In the guest, that has ended already.
   const [program = "", ...loaded] = preloadedInDebian(shimsInside);
   const kiwi = (args: string[]) => [...clean, ...asMachine(appliance.arch, program, [...loaded, ...args]).flat()];

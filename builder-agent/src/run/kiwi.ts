@@ -77,11 +77,13 @@ export const kiwiEnvironment = (paths: KiwiPaths) => ({
 export const forDebian = { INITRD: "No", LC_ALL: "C.UTF-8" } as const;
 
 /**
- * The kernel of a PC never reports arm64. So KIWI's Python does (shims/python/sitecustomize.py), and debootstrap gets
- * the architecture as an argument (shims/debootstrap).
+ * KIWI never gives debootstrap the architecture of the image (shims/debootstrap). The kernel of a PC never reports
+ * arm64, so KIWI's Python does (shims/python/sitecustomize.py).
  */
-export const environmentFor = (arch: Arch): Record<string, string> =>
-  arch === "aarch64" ? { KILN_MACHINE: arch, KILN_DEB_ARCH: architectures[arch].debian } : {};
+export const environmentFor = (arch: Arch): Record<string, string> => ({
+  KILN_DEB_ARCH: architectures[arch].debian,
+  ...(arch === "aarch64" && { KILN_MACHINE: arch }),
+});
 
 /**
  * Wraps a command so that the kernel reports that architecture to it. KIWI, libzypp and the image's programs all query
