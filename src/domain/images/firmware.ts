@@ -35,8 +35,10 @@ export function firmwareOf(facts: BootFacts): Firmware {
 }
 
 /** Only a disk has the program: the owner signs it in the image, and cannot change a medium. */
+export const canHaveUnifiedKernel = (imageType: ImageType): boolean => imageFormats[imageType].product === "disk";
+
 const hasUnifiedKernel = (facts: BootFacts): boolean =>
-  imageFormats[facts.imageType].product === "disk" &&
+  canHaveUnifiedKernel(facts.imageType) &&
   firmwareOf(facts) !== "bios" &&
   hasAll(facts, facts.baseSystem.unifiedKernel);
 

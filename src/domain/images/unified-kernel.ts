@@ -1,6 +1,5 @@
-import { imageFormats } from "#lib/contract/index";
 import type { Issue } from "#domain/appliances/issue";
-import { firmwareOf, type BootFacts } from "#domain/images/firmware";
+import { canHaveUnifiedKernel, firmwareOf, type BootFacts } from "#domain/images/firmware";
 
 /** Reports why an image would not get a kernel that its owner can sign, although it has the package for it. */
 export function unifiedKernelIssues(image: BootFacts): Issue[] {
@@ -8,7 +7,7 @@ export function unifiedKernelIssues(image: BootFacts): Issue[] {
   const [first] = baseSystem.unifiedKernel ?? [];
   if (first === undefined || !packages.some(({ name }) => name === first)) return [];
   const what = `The package ${first} adds a kernel that you can sign, but`;
-  if (imageFormats[imageType].product !== "disk")
+  if (!canHaveUnifiedKernel(imageType))
     return [
       { type: "warning", text: `${what} only to disks, and not to ${imageType} images. Choose a disk such as oem.` },
     ];

@@ -1,4 +1,5 @@
-import { architectures, imageFormats, productOf } from "#lib/contract/index";
+import { architectures, productOf } from "#lib/contract/index";
+import { canHaveUnifiedKernel } from "#domain/images/firmware";
 import { ActionButton } from "../../parts/button.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Facts, Panel } from "../../parts/panel.tsx";
@@ -67,8 +68,8 @@ const BootsBy = ({ seen }: { seen: Overview }) => {
 
 /** Only disks can have such a kernel. */
 function missingKernelMaker({ look, kernelMaker, selection }: Overview): string | undefined {
-  const isDisk = imageFormats[look.appliance.imageType].product === "disk";
-  return isDisk && !selection.some(({ kind, name }) => kind === "package" && name === kernelMaker)
+  const isPossible = canHaveUnifiedKernel(look.appliance.imageType);
+  return isPossible && !selection.some(({ kind, name }) => kind === "package" && name === kernelMaker)
     ? kernelMaker
     : undefined;
 }
