@@ -17,39 +17,44 @@ const usage = `npm run verify:seeds -- IMAGE [options]
 
 Boots copies of IMAGE with a seed each, and compares their host names, machine-ids, SSH host keys and first random numbers: no two
 may be equal. The key of a seed must open its machine, and another key must not. Writes a report. IMAGE is a raw disk (oem) of
-Debian with first_boot cloud-init and openssh-server. Boots no copy again that an earlier run has booted: IMAGE.machines has them.
+Debian with first_boot cloud-init or ignition, and openssh-server. Boots no copy again that an earlier run has booted: IMAGE.machines has them.
 
   --boots N        the number of copies, with those of earlier runs (default: 30)
+  --ignition       the image has first_boot ignition
   --minutes N      starts no more copies after so many minutes
   --user NAME      the user who gets the keys (default: debian)
-  --report FILE    where the report goes (default: docs/verified/seeds.md)
+  --report FILE    where the report goes (default: docs/verified/seeds.md, or ignition.md)
 `;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     boots: { type: "string", default: "30" },
+    ignition: { type: "boolean", default: false },
     minutes: { type: "string", default: "Infinity" },
     user: { type: "string", default: "debian" },
-    report: { type: "string", default: join(projectRoot, "docs/verified/seeds.md") },
+    report: { type: "string" },
   },
 });
 
 const shownCharacters = 12;
+const program = values.ignition ? "ignition" : "cloud-init";
 
 const [image] = positionals;
 if (image === undefined) print(usage);
 else await verify(resolve(image));
 
 async function verify(path: string): Promise<void> {
-  const verifying = { title: "Machines of one image", command: "verify:seeds", report: values.report };
+  const { report = join(projectRoot, "docs/verified", values.ignition ? "ignition.md" : "seeds.md") } = values;
+  const title = `Machines of one image${values.ignition ? ", by Ignition" : ""}`;
+  const verifying = { title, command: "verify:seeds", report };
   await verifyImage(verifying, async ({ record, folder, signal }) => {
     const [sha256 = ""] = (await command("sha256sum", ["--binary", path], { signal })).split(" ");
     const booted = new BootedMachines({ path, sha256 });
     // The lines of the report are about a different image.
-    if (booted.all().length === 0) rmSync(values.report, { force: true });
+    if (booted.all().length === 0) rmSync(report, { force: true });
     const accel = await chooseAccel({ accel: "auto", stateDir: folder });
-    await bootAll(record, booted, { image: path, folder, accel, user: values.user, signal });
+    await bootAll(record, booted, { image: path, program, folder, accel, user: values.user, signal });
     const all = booted.all();
     const compared = { of: "All machines", what: `compare ${all.length} machines of the image ${sha256}` };
     await record.step({ ...compared, seen: (text) => text }, async () => countDifferent(all));

@@ -45,7 +45,7 @@ export const testdrives: CallGroup = {
       details:
         "If no builder agent has a public address, the host is the service's and the port is 0. The page works anyway. " +
         "With `network=on` the machine has a network card, and its web server is at web_url. The machine can reach nothing. " +
-        "With `user_data`, `meta_data` or `network_config` it has a disk on which cloud-init finds them. They are stored nowhere.",
+        "With `user_data`, `meta_data` or `network_config`, cloud-init finds them on a disk, and Ignition gets `user_data` from QEMU. They are stored nowhere.",
       params: TestdriveRequest,
       answer: testdrive,
       refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],

@@ -24,7 +24,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   multi: "Build another image type of the last version.",
   name: "Name.",
   user_data:
-    "What cloud-init does at the first boot: a text that begins with `#cloud-config`, `#!` or another of its headers; 32 KiB.",
+    "What happens at the first boot: for cloud-init a text that begins with `#cloud-config`, `#!` or another of its headers, for Ignition JSON; 32 KiB.",
   meta_data: "The data of the machine for cloud-init, such as `instance-id` and `local-hostname`, in YAML; 16 KiB.",
   network_config: "The network that cloud-init configures, in YAML; 16 KiB.",
   network:

@@ -243,7 +243,9 @@ it("becomes two machines with two seeds of cloud-init, each opened by its own ke
   const accel = await chooseAccel({ accel: "auto", stateDir: folder });
 
   const machines = await Promise.all(
-    ["seed-1", "seed-2"].map((name) => bootWithSeed({ image, folder, accel, user: "debian", signal }, name)),
+    ["seed-1", "seed-2"].map((name) =>
+      bootWithSeed({ image, program: "cloud-init", folder, accel, user: "debian", signal }, name),
+    ),
   );
 
   expect(countDifferent(machines)).toMatch(/^2 host names, 2 machine-ids, .* no two are equal$/);

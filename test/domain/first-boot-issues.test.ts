@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstBootIssues } from "#domain/configuration/first-boot";
+import { firstBootIssues, ignitionIssues } from "#domain/configuration/first-boot";
 import { configurationIssues } from "#domain/configuration/issues";
 import { Configuration } from "#lib/configuration/stored";
 import { sshKeys } from "../support/ssh-keys.ts";
@@ -46,6 +46,28 @@ describe("firstBootIssues", () => {
 
   it.each(["iso", "net", "oci"] as const)("has nothing to say of an image of the type %s", (imageType) => {
     expect(firstBootIssues(withNetwork("manual"), { imageType })).toEqual([]);
+  });
+});
+
+const ignition = (change: object = {}) =>
+  configured({ settings: { ...required.settings, firstBoot: "ignition", ...change } });
+
+const textsOf = (change: object, image: object = {}) =>
+  ignitionIssues(ignition(change), { ...oem, ...image }).map(({ type, text }) => `${type}: ${text}`);
+
+describe("ignitionIssues", () => {
+  it("has nothing to say of a disk for QEMU", () => {
+    expect(textsOf({})).toEqual([]);
+  });
+
+  it("refuses a kernel that starts without GRUB, and an encrypted disk", () => {
+    const refused = /^error: Ignition cannot configure the machine, because /;
+    expect(textsOf({}, { hasUnifiedKernel: true })).toEqual([expect.stringMatching(refused)]);
+    expect(textsOf({ diskEncryption: "passphrase" })).toEqual([expect.stringMatching(refused)]);
+  });
+
+  it("has nothing to say where Ignition has no effect", () => {
+    expect(textsOf({ diskEncryption: "passphrase" }, { imageType: "ec2" })).toEqual([]);
   });
 });
 

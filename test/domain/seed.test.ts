@@ -28,6 +28,8 @@ describe("readSeed", () => {
     "#cloud-boothook\n:",
     "## template: jinja\n#cloud-config\n{% if x %}",
     "Content-Type: multipart/mixed; boundary=a",
+    '{"ignition":{"version":"3.0.0"}}',
+    '\n{ "ignition": { "version": "3.3.0" }, "storage": {}, "systemd": {}, "passwd": {}, "kernelArguments": {} }\n',
   ])("accepts the user data %j as it is", (text) => {
     expect(readSeed({ user_data: text })).toEqual({ userData: text });
   });
@@ -48,6 +50,28 @@ describe("readSeed", () => {
       "broken YAML",
       { user_data: `#cloud-config\na: 1\npassword: [${secret}` },
       /^user_data: is not valid YAML in line 3\.$/,
+    ],
+    ["broken JSON", { user_data: `{ "ignition": "${secret}` }, /^user_data: is not valid JSON\.$/],
+    [
+      "a member that Ignition does not know",
+      { user_data: `{ "ignition": { "version": "3.3.0" }, "${secret}": {} }` },
+      /^user_data: must have no other members than ignition, kernelArguments, passwd, storage, systemd\.$/,
+    ],
+    ...["3.4.0", "2.3.0", "", secret].map((version): [string, SentSeed, RegExp] => [
+      `the version ${version} of Ignition's configuration`,
+      { user_data: JSON.stringify({ ignition: { version } }) },
+      /^user_data: must have an ignition\/version from 3\.0\.0 to 3\.3\.0\.$/,
+    ]),
+    ["no version for Ignition", { user_data: '{ "ignition": null }' }, /^user_data: must have an ignition\/version/],
+    [
+      "meta data for Ignition",
+      { user_data: '{"ignition":{"version":"3.3.0"}}', meta_data: `a: ${secret}` },
+      /^meta_data: is not read by Ignition\.$/,
+    ],
+    [
+      "a network for Ignition",
+      { user_data: '{"ignition":{"version":"3.3.0"}}', network_config: `a: ${secret}` },
+      /^network_config: is not read by Ignition\.$/,
     ],
     ["a list", { user_data: `#cloud-config\n- ${secret}` }, /^user_data: must be a map/],
     ["broken meta data", { meta_data: `"${secret}` }, /^meta_data: is not valid YAML in line 1\.$/],

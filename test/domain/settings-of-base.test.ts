@@ -16,7 +16,7 @@ const onlyDisks = "because only a disk that boots as it was built can encrypt it
 const tiny: Pick<BaseSystemFacts, "title" | SettingOfBase> = { title: "Tiny Linux" };
 const debian = {
   title: "Debian 12",
-  firstBoot: { "cloud-init": ["cloud-init", "sudo"] },
+  firstBoot: { "cloud-init": ["cloud-init", "sudo"], ignition: ["ignition"] },
   automaticUpdates: { security: ["unattended-upgrades"] },
   diskEncryption: { passphrase: ["cryptsetup-bin"] },
   fileSystem: { xfs: ["xfsprogs"] },
@@ -75,6 +75,11 @@ describe("a setting that needs packages of the base system", () => {
 
   it.each([
     ["iso", cloudInit, "An image of the type iso gets no cloud-init, because it has no first boot."],
+    [
+      "ec2",
+      { ...none, firstBoot: "ignition" },
+      "An image of the type ec2 gets no ignition, because Ignition was tried only on disks for QEMU.",
+    ],
     ["net", security, "An image of the type net gets no automatic updates, because it has no disk that keeps them."],
     ["oci", security, "An image of the type oci gets no automatic updates, because it has no disk that keeps them."],
     ["oemiso", passphrase, `An image of the type oemiso gets no disk encryption, ${onlyDisks}`],

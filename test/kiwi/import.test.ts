@@ -5,6 +5,8 @@ import { descriptionFiles } from "#lib/kiwi/description-files";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import { fileSystemOf } from "#lib/kiwi/file-system";
 import type { ImageFacts } from "#lib/kiwi/facts";
+import { hasCloudInit } from "#lib/kiwi/first-boot";
+import { hasIgnition } from "#lib/kiwi/ignition";
 import type { Imported } from "#lib/kiwi/import/index";
 import { usersIn } from "#lib/kiwi/import/users";
 import { withInterpreter } from "#lib/kiwi/shell";
@@ -80,8 +82,8 @@ function expectedOf(one: ImageFacts): Imported["definition"] {
         automatic_login: settings.automaticLogin,
         // Without a key and a choice, the image has nothing about it.
         ssh_passwords: settings.sshPasswords,
-        // Other images do not use cloud-init at first boot.
-        first_boot: isDisk ? settings.firstBoot : "none",
+        // Other images have nothing about it.
+        first_boot: hasCloudInit(one) || hasIgnition(one) ? settings.firstBoot : "none",
         // Other images do not keep automatic updates.
         automatic_updates: isDisk ? settings.automaticUpdates : "none",
         // An install medium writes its own partitions.

@@ -77,7 +77,7 @@ export class SessionFiles implements AsyncDisposable {
     const hasRun = this.#overlay.machine !== null;
     this.#overlay = { ...this.#overlay, machine: null };
     const { claim, log, signal } = this.#parts;
-    // cloud-init copies a seed to the disk, and no part of a seed may be left.
+    // cloud-init and Ignition copy a seed to the disk, and no part of a seed may be left.
     const isOver =
       !hasRun ||
       claim.seed !== undefined ||

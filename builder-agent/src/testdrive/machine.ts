@@ -15,7 +15,7 @@ export interface Machine {
   firmware?: readonly string[] | undefined;
   /** The arguments of its TPM. Default: it has none. */
   tpm?: readonly string[] | undefined;
-  /** The arguments from makeSeedDisk; empty without a seed. */
+  /** The arguments from makeSeed; empty without a seed. */
   seed: readonly string[];
   /** The file below its drives. QEMU sees no other file of the agent outside its session's directory. */
   image: string;

@@ -20,7 +20,7 @@ import { makeArmFirmware } from "./arm-machine.ts";
 import { makeSecureFirmware, secureBootSentence, watchSecureBoot } from "./secure-boot.ts";
 import type { Machine } from "./machine.ts";
 import { startTpm } from "./tpm.ts";
-import { makeSeedDisk } from "./seed.ts";
+import { makeSeed } from "./seed.ts";
 import type { Snapshots } from "../snapshot/snapshots.ts";
 import { startQemu, vncSocket, type Qemu } from "./qemu.ts";
 import { makeSessionDir, type SessionDir } from "./session-dir.ts";
@@ -199,7 +199,7 @@ async function machineOf(
     ports: claim.checks && portsOf(claim.checks),
     hasCommands: claim.checks && runCommands(claim.checks),
     drives: await makeDrives({ image, imageType: claim.imageType, growsBy }, dir, signal),
-    seed: claim.seed ? await makeSeedDisk(claim.seed, dir, signal) : [],
+    seed: claim.seed ? await makeSeed(claim.seed, dir, signal) : [],
     image: image.path,
     diskBytes: Math.round(parts.config.testdriveDiskGb * 1e9),
     vnc: reserved && { bindHost: reserved.bindHost, port: reserved.port, password: claim.password },

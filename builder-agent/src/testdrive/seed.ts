@@ -1,22 +1,31 @@
 import { chmod, chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Seed } from "../contract.ts";
+import { isIgnitionConfig, type Seed } from "../contract.ts";
 import { hasSucceeded, run } from "../process.ts";
 import { asNobody, nobody } from "./rights.ts";
 import type { SessionDir } from "./session-dir.ts";
 
 const seedName = "seed.iso";
+const ignitionName = "config.ign";
 /** xorriso makes every path absolute, and the user nobody cannot enter the folder's parents. */
 const here = "/proc/self/cwd";
 /** A limit that the texts of a seed cannot reach. */
 const maxDiskBytes = 4 * 1024 * 1024;
+
+/** Gives the seed to the machine, and returns QEMU's arguments for it. */
+export async function makeSeed(seed: Seed, dir: SessionDir, signal: AbortSignal): Promise<string[]> {
+  if (seed.userData === undefined || !isIgnitionConfig(seed.userData)) return await makeSeedDisk(seed, dir, signal);
+  await writeFile(dir.file(ignitionName), seed.userData, { mode: 0o600 });
+  // Ignition's name for it on the platform "qemu" (its documentation, "Supported platforms").
+  return ["-fw_cfg", `name=opt/com.coreos/config,file=${ignitionName}`];
+}
 
 /**
  * Writes the disk on which cloud-init finds the seed (NoCloud), and returns QEMU's arguments for it. The session's
  * directory is deleted with the session, and so is the disk. The output of xorriso is not logged, because it may
  * contain names of the files that it reads.
  */
-export async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSignal): Promise<string[]> {
+async function makeSeedDisk(seed: Seed, dir: SessionDir, signal: AbortSignal): Promise<string[]> {
   const folder = dir.file("seed");
   await mkdir(folder, { mode: 0o700 });
   try {

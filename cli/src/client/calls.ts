@@ -854,7 +854,7 @@ interface Configuration {
       runlevel: number;
       automatic_login?: string;
       ssh_passwords?: string;
-      first_boot?: "none" | "cloud-init";
+      first_boot?: "none" | "cloud-init" | "ignition";
       automatic_updates?: "none" | "security" | "all";
       updates_reboot_at?: string;
       update_uploads?: boolean;
@@ -999,7 +999,7 @@ interface Definition {
         runlevel: number;
         automatic_login: string;
         ssh_passwords: string;
-        first_boot?: "none" | "cloud-init";
+        first_boot?: "none" | "cloud-init" | "ignition";
         automatic_updates?: "none" | "security" | "all";
         updates_reboot_at?: string;
         update_uploads?: boolean;
@@ -1645,7 +1645,7 @@ interface Settings {
   runlevel?: number;
   automatic_login?: string;
   ssh_passwords?: string;
-  first_boot?: "none" | "cloud-init";
+  first_boot?: "none" | "cloud-init" | "ignition";
   automatic_updates?: "none" | "security" | "all";
   updates_reboot_at?: string;
   update_uploads?: boolean;

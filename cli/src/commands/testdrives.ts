@@ -16,7 +16,7 @@ export const testdrives = [
       network: flag("with a network card; the web server of the machine gets an address"),
       vnc: flag("open vncviewer in place of the browser"),
       noOpen: flag("open nothing, print the addresses"),
-      userData: value("file", "what cloud-init does at the first boot"),
+      userData: value("file", "what cloud-init or Ignition does at the first boot"),
       metaData: value("file", "the machine's data for cloud-init, in YAML"),
       networkConfig: value("file", "the network that cloud-init configures, in YAML"),
     },

@@ -67,6 +67,7 @@ const tried = {
   },
   "no-swap": { label: "no swap", ...settings({ swap_size: 0 }), ofDisk: true },
   "cloud-init": { label: "cloud-init", ...settings({ first_boot: "cloud-init" }) },
+  ignition: { label: "Ignition", ...settings({ first_boot: "ignition" }) },
   "security-updates": { label: "security updates", ...settings({ automatic_updates: "security" }) },
   "all-updates": { label: "all updates", ...settings({ automatic_updates: "all" }) },
   "fixed-address": {

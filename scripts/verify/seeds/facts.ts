@@ -13,7 +13,7 @@ const Facts = z.object({
 /** Facts that must differ between two machines of one image. */
 export type Facts = z.infer<typeof Facts>;
 
-/** The file where a machine stores the first bytes that cloud-init reads from /dev/urandom, as its first command. */
+/** The file where a machine stores the first bytes that its seed reads from /dev/urandom, as its first command. */
 export const firstRandomFile = "/run/first-random";
 
 /** Prints the facts on a machine: a name and a value on each line. */

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { makeSeedDisk } from "../../../builder-agent/src/testdrive/seed.ts";
+import { makeSeed } from "../../../builder-agent/src/testdrive/seed.ts";
 import { makeSessionDir } from "../../../builder-agent/src/testdrive/session-dir.ts";
 import type { Accel } from "../../../builder-agent/src/sandbox.ts";
 import { command } from "../../launch/command.ts";
@@ -7,11 +7,14 @@ import { Complaint } from "../../launch/complaint.ts";
 import { bootedFrom, newDisk } from "../disk/machine.ts";
 import { startGuest } from "../guest.ts";
 import { bootSeconds } from "../testdrive.ts";
-import { type Facts, factsIn, firstRandomFile, printFacts } from "./facts.ts";
+import { type Facts, factsIn, printFacts } from "./facts.ts";
+import { type FirstBootProgram, ready, seedTexts, sshPort } from "./seed-texts.ts";
 
-/** An image with cloud-init, as a raw disk, and an empty folder to work in. */
+/** An image as a raw disk, and an empty folder to work in. */
 export interface Workspace {
   image: string;
+  /** The program that configures its machines at the first boot. */
+  program: FirstBootProgram;
   folder: string;
   accel: Accel;
   /** The user who gets the keys of a seed. */
@@ -20,20 +23,18 @@ export interface Workspace {
 }
 
 const memoryMb = 1024;
-const sshPort = 22;
-const ready = "The seed is applied";
 
 /**
  * Boots a copy of the image with its own seed, and reads its facts with the key of the seed over SSH. Throws if the key
  * of another seed opens the machine, or if it has a host name other than its seed's.
  */
 export async function bootWithSeed(workspace: Workspace, name: string): Promise<Facts> {
-  const { folder, accel, user, signal } = workspace;
+  const { program, folder, accel, user, signal } = workspace;
   await using dir = await makeSessionDir(folder, name);
   const disk = dir.file("disk.qcow2");
   await newDisk(workspace.image, disk);
   const [own, foreign] = await Promise.all([newKey(dir.file("own")), newKey(dir.file("foreign"))]);
-  const seed = await makeSeedDisk({ metaData: metaData(name), userData: userData(own.publicKey) }, dir, signal);
+  const seed = await makeSeed(seedTexts[program]({ name, user, key: own.publicKey }), dir, signal);
   await using guest = await startGuest({
     boot: { args: [...bootedFrom(disk), ...seed], restrict: "on" },
     firmware: [],
@@ -50,17 +51,6 @@ export async function bootWithSeed(workspace: Workspace, name: string): Promise<
   if (facts.hostName !== name) throw new Complaint(`The machine of the seed ${name} calls itself ${facts.hostName}.`);
   return facts;
 }
-
-const metaData = (name: string) => `instance-id: ${name}\nlocal-hostname: ${name}\n`;
-
-/** The machine prints its public host keys, and reports when its SSH server listens. */
-const userData = (key: string) => `#cloud-config
-ssh_authorized_keys: [ "${key}" ]
-bootcmd:
-  - head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \\n' > ${firstRandomFile}
-runcmd:
-  - until ss -Htln sport = :${sshPort} | grep -q .; do sleep 1; done; echo "${ready}" > /dev/ttyS0
-`;
 
 async function newKey(file: string): Promise<{ file: string; publicKey: string }> {
   rmSync(file, { force: true });

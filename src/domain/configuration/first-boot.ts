@@ -1,7 +1,10 @@
 import type { Issue } from "#domain/appliances/issue";
+import type { PlannedImage } from "#domain/configuration/division";
 import { needsVolumes } from "#domain/configuration/volumes";
 import type { ImageType } from "#lib/contract/index";
+import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import { hasCloudInit, leavesNetworkToCloudInit } from "#lib/kiwi/first-boot";
+import { hasIgnition } from "#lib/kiwi/ignition";
 import type { Configuration } from "#lib/configuration/stored";
 
 type FirstBootFacts = Pick<Configuration, "settings" | "network" | "lvm">;
@@ -11,6 +14,27 @@ export function firstBootIssues(configuration: FirstBootFacts, { imageType }: { 
   if (!hasCloudInit({ ...configuration, imageType })) return [];
   return [...networkIssues(configuration.network), ...(needsVolumes(configuration, imageType) ? [volumesStay] : [])];
 }
+
+/** The programs of a first boot, as sentences name them. */
+export const firstBootNames = { none: "nothing", "cloud-init": "cloud-init", ignition: "Ignition" } as const;
+
+/** Reports images in which Ignition would never start, or was never tried. */
+export function ignitionIssues(
+  { settings }: Pick<Configuration, "settings">,
+  { imageType, hasUnifiedKernel = false }: Pick<PlannedImage, "imageType" | "hasUnifiedKernel">,
+): Issue[] {
+  if (!hasIgnition({ imageType, settings })) return [];
+  return [
+    ...(hasUnifiedKernel ? [withoutIgnition("the signed kernel starts without GRUB, which starts Ignition")] : []),
+    ...(encryptsDisk({ imageType, settings }) ? [withoutIgnition("it was never tried on an encrypted disk")] : []),
+  ];
+}
+
+const withoutIgnition = (why: string): Issue => ({
+  type: "error",
+  text: `Ignition cannot configure the machine, because ${why}.`,
+  setting: { path: "settings/first_boot", value: "none", words: "Use no Ignition" },
+});
 
 const warning = (text: string): Issue => ({ type: "warning", text });
 

@@ -1,6 +1,7 @@
 import type { Issue } from "#domain/appliances/issue";
 import { divisionIssues, type PlannedImage } from "#domain/configuration/division";
 import { diskEncryptionIssues } from "#domain/configuration/disk-encryption";
+import { firstBootNames, ignitionIssues } from "#domain/configuration/first-boot";
 import { fileSystemIssues } from "#domain/configuration/file-system";
 import { needsVolumes } from "#domain/configuration/volumes";
 import type { Configuration } from "#lib/configuration/stored";
@@ -14,12 +15,14 @@ export function configurationIssues(configuration: Configuration, image: Planned
   const has = (pattern: RegExp) => image.packages.some(({ name }) => pattern.test(name));
   const is32Bit = image.packages.some(({ arch }) => /^i[3-6]86$/.test(arch));
   const people = configuration.users;
+  const hasFirstBoot = image.packages.some(({ name }) => name === settings.firstBoot);
   const hasSshd = has(/^(openssh(-server)?|dropbear)$/);
   const haveKeys = people.some(({ sshKeys }) => sshKeys.length > 0);
   return [
     people.some(({ administrator }) => administrator) && !has(/^sudo$/) && withoutSudo,
     haveKeys && !hasSshd && (people.some(({ password }) => password !== "") ? withoutSshd : withoutLogin),
-    has(/^cloud-init$/) && settings.firstBoot === "cloud-init" && !haveKeys && !hasSshd && withoutSshdForKeys,
+    hasFirstBoot && !haveKeys && !hasSshd && withoutSshdForKeys(firstBootNames[settings.firstBoot]),
+    ...ignitionIssues(configuration, image),
     ...divisionIssues(configuration, image),
     needsVolumes(configuration, image.imageType) && !has(/^lvm2$/) && withoutLvm2,
     ...diskEncryptionIssues(configuration, image),
@@ -59,12 +62,12 @@ const withoutSshd: Issue = {
   solution: { type: "install", package: "openssh-server" },
 };
 
-const withoutSshdForKeys: Issue = {
+const withoutSshdForKeys = (program: string): Issue => ({
   ...warning(
-    "cloud-init adds SSH keys, but no SSH server is selected (openssh-server): no one could log in with them.",
+    `${program} adds SSH keys, but no SSH server is selected (openssh-server): no one could log in with them.`,
   ),
   solution: { type: "install", package: "openssh-server" },
-};
+});
 
 const withoutLogin: Issue = {
   ...warning("No user has a password, and no SSH server is selected (openssh-server): no one could log in."),

@@ -6,6 +6,7 @@ import { updatesItself } from "#lib/kiwi/automatic-updates";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
 import { hasOtherFileSystem } from "#lib/kiwi/file-system";
 import { hasCloudInit } from "#lib/kiwi/first-boot";
+import { hasIgnition } from "#lib/kiwi/ignition";
 import type { BaseSystemFacts } from "#model/catalogue";
 import { findBaseSystem, type Appliance } from "#storage/appliances";
 import type { Database } from "#storage/db";
@@ -32,8 +33,8 @@ interface Rule {
   /** The purpose of the packages, as a noun. By default, the chosen value. */
   purpose?: string;
   isIn: (image: ImageSettings) => boolean;
-  /** Why images of some types lack the setting even if it is chosen. */
-  whyNotInType: string;
+  /** Why images of some types lack the chosen value. */
+  whyNotInType: (settings: ImageSettings["settings"]) => string;
 }
 
 const rules: Readonly<Record<SettingOfBase, Rule>> = {
@@ -41,8 +42,9 @@ const rules: Readonly<Record<SettingOfBase, Rule>> = {
     path: "settings/first_boot",
     plain: "none",
     subject: "The first boot",
-    isIn: hasCloudInit,
-    whyNotInType: "it has no first boot",
+    isIn: (image) => hasCloudInit(image) || hasIgnition(image),
+    whyNotInType: ({ firstBoot }) =>
+      firstBoot === "ignition" ? "Ignition was tried only on disks for QEMU" : "it has no first boot",
   },
   automaticUpdates: {
     path: "settings/automatic_updates",
@@ -50,7 +52,7 @@ const rules: Readonly<Record<SettingOfBase, Rule>> = {
     subject: "Automatic updates",
     purpose: "automatic updates",
     isIn: updatesItself,
-    whyNotInType: "it has no disk that keeps them",
+    whyNotInType: () => "it has no disk that keeps them",
   },
   diskEncryption: {
     path: "settings/disk_encryption",
@@ -58,14 +60,14 @@ const rules: Readonly<Record<SettingOfBase, Rule>> = {
     subject: "Encryption of the disk",
     purpose: "disk encryption",
     isIn: encryptsDisk,
-    whyNotInType: "only a disk that boots as it was built can encrypt itself",
+    whyNotInType: () => "only a disk that boots as it was built can encrypt itself",
   },
   fileSystem: {
     path: "settings/file_system",
     plain: "ext4",
     subject: "The file system",
     isIn: hasOtherFileSystem,
-    whyNotInType: "only a disk that boots as it was built can have it",
+    whyNotInType: () => "only a disk that boots as it was built can have it",
   },
 };
 
@@ -137,4 +139,4 @@ export function settingsOfBaseIssues({
 }
 
 const withoutText = (name: SettingOfBase, { imageType, settings }: ImageSettings): string =>
-  `An image of the type ${imageType} gets no ${purposeOf(name, settings)}, because ${rules[name].whyNotInType}.`;
+  `An image of the type ${imageType} gets no ${purposeOf(name, settings)}, because ${rules[name].whyNotInType(settings)}.`;

@@ -9,7 +9,7 @@ import type { XmlNode } from "#lib/wire/read-xml";
 const ofMachine = "The machine that runs an image decides it.";
 
 /** The programs that can configure a machine when it boots for the first time. */
-export const firstBoots = ["none", "cloud-init"] as const;
+export const firstBoots = ["none", "cloud-init", "ignition"] as const;
 
 /** The updates that a machine installs on its own. */
 export const automaticUpdates = ["none", "security", "all"] as const;
@@ -157,10 +157,12 @@ export const settings = fields({
       page: "startup",
       hint:
         "cloud-init sets the host name, users with their SSH keys, and the network, as the cloud or a disk named CIDATA says. " +
-        "It grows the root to the whole disk. Its packages are added to the image.",
+        "It grows the root to the whole disk. Ignition writes the files, users and units that a machine of QEMU gives it, before " +
+        "the system starts. The packages are added to the image.",
       options: [
         ["none", "nothing: all machines are like the image"],
         ["cloud-init", "cloud-init"],
+        ["ignition", "Ignition"],
       ],
       ofBase: "firstBoot",
     }),

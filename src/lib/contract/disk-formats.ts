@@ -11,6 +11,7 @@ export const diskFormats = {
     label: "disk or USB stick",
     icon: "usb",
     product: "disk",
+    ignition: "qemu",
     container: raw,
     what: "A tar archive with a raw disk image, for a disk, a USB stick or a virtual machine.",
     ways: [
@@ -23,6 +24,7 @@ export const diskFormats = {
     label: "KVM, Proxmox, OpenStack",
     icon: "server",
     product: "disk",
+    ignition: "qemu",
     datasource: "OpenStack",
     container: qcow2,
     what: "A tar archive with a disk (qcow2) for KVM, libvirt, Proxmox and OpenStack.",
@@ -137,6 +139,7 @@ export const diskFormats = {
     label: "Vagrant with libvirt",
     icon: "box",
     product: "disk",
+    ignition: "qemu",
     container: qcow2,
     alone: "box.img",
     machine: "libvirt box",

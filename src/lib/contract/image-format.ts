@@ -75,6 +75,8 @@ export interface ImageFormat extends ImageUse {
    * The source in which cloud-init finds its data in the format's cloud. In every format it also reads a second disk.
    */
   datasource?: Datasource;
+  /** Ignition's name of the platform that gives a machine its configuration. Absent if none was tried. */
+  ignition?: "qemu";
   /** How the root of a container is described. Default: the archive is the root alone. */
   layout?: "oci";
 }

@@ -28,7 +28,8 @@ export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
 export const maxSeedBytes = { userData: 32 * 1024, metaData: 16 * 1024, networkConfig: 16 * 1024 };
 
 /**
- * The data that cloud-init reads at the first boot of a testdrive. It is secret, so it must not be stored or logged.
+ * The data that cloud-init or Ignition reads at the first boot of a testdrive. It is secret, so it must not be stored
+ * or logged.
  */
 export const Seed = z.object({
   userData: z.string().max(maxSeedBytes.userData).optional(),
@@ -36,6 +37,9 @@ export const Seed = z.object({
   networkConfig: z.string().max(maxSeedBytes.networkConfig).optional(),
 });
 export type Seed = z.infer<typeof Seed>;
+
+/** Whether user data is for Ignition. No header of cloud-init begins with a brace. */
+export const isIgnitionConfig = (userData: string): boolean => userData.trimStart().startsWith("{");
 
 export const TestdriveClaim = z.object({
   testdriveId: z.int().positive(),
@@ -52,7 +56,7 @@ export const TestdriveClaim = z.object({
   hasNetwork: z.boolean().optional(),
   /** Whether the image boots with Secure Boot on, and so must the machine. Absent from older Workers. */
   hasSecureBoot: z.boolean().optional(),
-  /** The agent gives it to the machine as a disk. */
+  /** The agent gives it to the machine as a disk, or to Ignition through QEMU's firmware interface. */
   seed: Seed.optional(),
   /**
    * Boot the image once more and send its screen to POST /agent/testdrives/:id/screen, for the gallery. Absent from

@@ -13,6 +13,7 @@ import type { ImageFacts } from "#lib/kiwi/facts";
 import { firstBootFunctions, firstBootPart, hasCloudInit } from "#lib/kiwi/first-boot";
 import { firewallPart } from "#lib/kiwi/firewall";
 import { identityPart, productFunctions, productPart } from "#lib/kiwi/identity";
+import { ignitionPart } from "#lib/kiwi/ignition";
 import { localePart } from "#lib/kiwi/locale";
 import { loginPart } from "#lib/kiwi/login";
 import { machineIdentityPart } from "#lib/kiwi/machine-identity";
@@ -37,6 +38,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     unifiedKernelPart(facts),
     networkPart(facts),
     firstBootPart(facts),
+    ignitionPart(facts),
     automaticUpdatesPart(facts),
     diskEncryptionPart(facts),
     firewallPart(facts),
