@@ -101,11 +101,14 @@ const runs: Record<string, () => Promise<void>> = {
     await runAs(imported);
   },
   "docs/first-boot.md": async () => {
-    const [start = ""] = blocksOf("docs/first-boot.md");
     writeFileSync(join(machine.folder, "desk1.yaml"), "#cloud-config\nhostname: desk1\n");
-    expect(await runAs(start)).toMatch(/\/testdrive\/\d+\//);
-    const started = await runAs(`curl -s -u $me "$api/testdrives"`);
-    await runAs(`curl -s -u $me -X DELETE "$api/testdrives/${idIn(started)}"`);
+    const config = /^```json\n([^]*?)^```$/m.exec(read("docs/first-boot.md"))?.[1] ?? "";
+    writeFileSync(join(machine.folder, "desk1.ign"), config);
+    for (const start of blocksOf("docs/first-boot.md")) {
+      expect(await runAs(start)).toMatch(/\/testdrive\/\d+\//);
+      const started = await runAs(`curl -s -u $me "$api/testdrives"`);
+      await runAs(`curl -s -u $me -X DELETE "$api/testdrives/${idIn(started)}"`);
+    }
   },
   "docs/updates.md": async () => {
     const [look = "", , follow = "", window = "", update = "", choose = ""] = blocksOf("docs/updates.md");
