@@ -57,7 +57,7 @@ export function startBuilder(start: BuilderStart, stops: Stops): Builder {
     ...network,
     isolation,
     builderRoot: options.builderRoot,
-    withArm64: options.ports.includes("arm64"),
+    withArm64: options.added.includes("arm64"),
     testdriveSlots,
   };
   const configuration = writeAgentConfiguration(given);

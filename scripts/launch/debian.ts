@@ -11,16 +11,16 @@ import { Complaint } from "./complaint.ts";
 import { debianMirrors, type DebianMirrors, hostsOf, publicMirrors } from "./debian-mirrors.ts";
 import { diskUseMb } from "./disk-use.ts";
 import { loadOnce } from "./loaded.ts";
-import type { LaunchOptions, Port } from "./options.ts";
+import type { AddedArchitecture, LaunchOptions } from "./options.ts";
 import { print, seconds, warn } from "./progress.ts";
 import { projectRoot } from "./project.ts";
 import type { Stops } from "./stops.ts";
 
 const releases = ["debian-12", "debian-13"];
-const portReleases = {
+const addedReleases = {
   arm64: { arch: "aarch64", releases: ["debian-12-arm64", "debian-13-arm64"] },
   i386: { arch: "i586", releases: ["debian-12-i386"] },
-} as const satisfies Record<Port, { arch: Arch; releases: string[] }>;
+} as const satisfies Record<AddedArchitecture, { arch: Arch; releases: string[] }>;
 const lookEveryMs = 1_000;
 
 /** How this start can offer Debian. */
@@ -74,16 +74,22 @@ export function offerDebian(offer: Offer, stops: Stops): void {
   stops.push(() => stopping.abort());
 }
 
-type Offer = { admin: AdminClient; state: string; debian: Debian; agent: BuilderState; ports: readonly Port[] };
+type Offer = {
+  admin: AdminClient;
+  state: string;
+  debian: Debian;
+  agent: BuilderState;
+  added: readonly AddedArchitecture[];
+};
 
 async function loadReleases(offer: Offer, signal: AbortSignal): Promise<void> {
-  const { admin, state, agent, ports } = offer;
+  const { admin, state, agent, added } = offer;
   const { mirrors } = offer.debian;
   if (agent.state === "ready" && !agent.capabilities.packageTypes?.includes("deb")) {
     return warn("Debian is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.");
   }
-  const buildable = ports.filter((port) => canBuild(agent, port));
-  for (const release of [...releases, ...buildable.flatMap((port) => portReleases[port].releases)]) {
+  const buildable = added.filter((architecture) => canBuild(agent, architecture));
+  for (const release of [...releases, ...buildable.flatMap((architecture) => addedReleases[architecture].releases)]) {
     try {
       await loadRelease(admin, { state, release, mirrors }, signal);
     } catch (error) {
@@ -95,10 +101,10 @@ async function loadReleases(offer: Offer, signal: AbortSignal): Promise<void> {
   }
 }
 
-function canBuild(agent: BuilderState, port: Port): boolean {
-  if (agent.state !== "ready" || agent.capabilities.arches.includes(portReleases[port].arch)) return true;
+function canBuild(agent: BuilderState, architecture: AddedArchitecture): boolean {
+  if (agent.state !== "ready" || agent.capabilities.arches.includes(addedReleases[architecture].arch)) return true;
   warn(
-    `Debian for ${port} is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.`,
+    `Debian for ${architecture} is not offered, because this machine's agent cannot build it. To see why, run npm run doctor.`,
   );
   return false;
 }

@@ -21,13 +21,13 @@ const extras: Purpose[] = [
  * bundled. One run of apt takes half the time of two. Warns about everything that will not work, and returns it.
  */
 export async function preparePackages(
-  { withAgent, ports }: Pick<LaunchOptions, "withAgent" | "ports">,
+  { withAgent, added }: Pick<LaunchOptions, "withAgent" | "added">,
   found: SampleDistribution | undefined,
   signal: AbortSignal,
 ): Promise<readonly Purpose[]> {
   const purposes: Purpose[] = [
     ...(withAgent ? [...forAgent, ...extras] : []),
-    ...(withAgent && ports.includes("arm64") ? purposesOfArm64 : []),
+    ...(withAgent && added.includes("arm64") ? purposesOfArm64 : []),
     ...(found ? [] : ["sample-distribution" as const]),
   ];
   // Without the compiler, bundling fails with its own message.

@@ -71,7 +71,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const { baseUrl, state: stateDirectory } = options;
   const typedAt = Number(process.env["KILN_STARTED_AT"] ?? startedAt);
   showSummary({ url, baseUrl, account, stateDirectory, startedAt: typedAt, agent, isolation: shownIsolation });
-  if (debian) offerDebian({ admin, state: options.state, debian, agent, ports: options.ports }, stops);
+  if (debian) offerDebian({ admin, state: options.state, debian, agent, added: options.added }, stops);
 }
 
 /** Runs tasks in parallel. If one fails, the others are aborted, as by Ctrl-C. */

@@ -6,9 +6,9 @@ import { z } from "zod";
 import { type GivenHost, parseHost } from "./allowed-hosts.ts";
 import { Complaint } from "./complaint.ts";
 
-/** The architectures of Debian that an option adds, by Debian's names. */
-const ports = ["arm64", "i386"] as const;
-export type Port = (typeof ports)[number];
+/** The architectures that Debian can be offered for in addition to amd64, by Debian's names. Each is an option. */
+const addedArchitectures = ["arm64", "i386"] as const;
+export type AddedArchitecture = (typeof addedArchitectures)[number];
 
 export type LaunchOptions = {
   port: number;
@@ -28,7 +28,7 @@ export type LaunchOptions = {
   /** The URL of the archive. Undefined for the mirror of this machine's apt. */
   debianMirror: string | undefined;
   /** Also offers Debian for these architectures. A PC builds for arm64 by emulation. */
-  ports: Port[];
+  added: AddedArchitecture[];
   /** The proxies' IP addresses. */
   trustedProxies: string[];
   /** Overrides of wrangler.toml's variables, e.g. by tests: KILN_VARS='{"MAX_BUILDS":"1"}'. */
@@ -53,7 +53,7 @@ export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): L
     withDebian: !given["no-debian"],
     debianMirror:
       given["debian-mirror"] === undefined ? undefined : parseUrl("--debian-mirror", given["debian-mirror"]),
-    ports: ports.filter((port) => given[port]),
+    added: addedArchitectures.filter((architecture) => given[architecture]),
     trustedProxies: given["trusted-proxy"].map(parseProxy),
     vars: parseVars(env["KILN_VARS"]),
   };

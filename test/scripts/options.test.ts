@@ -13,7 +13,7 @@ describe("parseOptions", () => {
       trustAccounts: false,
       allowHosts: [],
       withDebian: true,
-      ports: [],
+      added: [],
       vars: {},
     });
   });
@@ -23,7 +23,7 @@ describe("parseOptions", () => {
   });
 
   it("adds Debian for other architectures by options", () => {
-    expect(parse("--i386", "--arm64")).toMatchObject({ ports: ["arm64", "i386"] });
+    expect(parse("--i386", "--arm64")).toMatchObject({ added: ["arm64", "i386"] });
   });
 
   it("accepts --allow-host several times", () => {

@@ -4,7 +4,6 @@ import type { ImageType } from "#lib/contract/index";
 import type { Configuration } from "#lib/configuration/stored";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { encryptsDisk } from "#lib/kiwi/disk-encryption";
-import { ignitionFile } from "#lib/kiwi/ignition";
 import type { Own } from "#lib/kiwi/import/own";
 import { linesOf, type Part } from "#lib/kiwi/part";
 
@@ -38,8 +37,7 @@ export function firstBootPart(facts: FirstBootFacts): Part {
 }
 
 export const readFirstBoot = ({ textAt }: Own) => ({
-  first_boot:
-    textAt(configurationFile) !== undefined ? "cloud-init" : textAt(ignitionFile) !== undefined ? "ignition" : "none",
+  first_boot: textAt(configurationFile) === undefined ? "none" : "cloud-init",
 });
 
 /**

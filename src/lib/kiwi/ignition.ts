@@ -2,6 +2,7 @@
 import { imageFormats } from "#lib/contract/image-formats";
 import type { ImageType } from "#lib/contract/index";
 import type { FirstBootChoice } from "#lib/kiwi/first-boot";
+import type { Own } from "#lib/kiwi/import/own";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
 
 /** Whether Ignition runs in the image. Its program knows machines by their platform, so it needs one that it can find. */
@@ -9,7 +10,7 @@ export const hasIgnition = ({ imageType, settings }: FirstBootChoice): boolean =
   settings.firstBoot === "ignition" && imageFormats[imageType].ignition !== undefined;
 
 /** dracut reads it. The drop-in of Ignition's service must be in the initial archive, too. */
-export const ignitionFile = "root/etc/dracut.conf.d/50-kiln-ignition.conf";
+const configurationFile = "root/etc/dracut.conf.d/50-kiln-ignition.conf";
 
 const dropIn = "etc/systemd/system/ignition-files.service.d/kiln.conf";
 
@@ -21,7 +22,7 @@ export function ignitionPart(choice: FirstBootChoice): Part {
   if (!hasIgnition(choice)) return {};
   return {
     files: {
-      [ignitionFile]: linesOf(
+      [configurationFile]: linesOf(
         'add_dracutmodules+=" ignition systemd-networkd "',
         'add_drivers+=" qemu_fw_cfg "',
         `install_items+=" /${dropIn} "`,
@@ -36,6 +37,9 @@ export function ignitionPart(choice: FirstBootChoice): Part {
     commands: ["install_unit kiln-ignition-done.service"],
   };
 }
+
+export const readIgnition = ({ textAt }: Own) =>
+  textAt(configurationFile) === undefined ? {} : { first_boot: "ignition" };
 
 /**
  * SSH keys go where every SSH server of Debian looks. Ignition leaves it to systemd to enable its units. systemd would

@@ -3,6 +3,7 @@ import { readSshPasswords } from "#lib/kiwi/access";
 import { readAutomaticUpdates } from "#lib/kiwi/automatic-updates";
 import { readDiskEncryption } from "#lib/kiwi/disk-encryption";
 import { readFirstBoot } from "#lib/kiwi/first-boot";
+import { readIgnition } from "#lib/kiwi/ignition";
 import { readSwap } from "#lib/kiwi/boot";
 import { databasesIn } from "#lib/kiwi/import/databases";
 import { layoutOf } from "#lib/kiwi/import/preferences";
@@ -51,6 +52,7 @@ export function readOwnFiles({ files }: NextTo): Imported {
           ...readLogin(own),
           ...readSshPasswords(own),
           ...readFirstBoot(own),
+          ...readIgnition(own),
           ...readAutomaticUpdates(own),
           ...readDiskEncryption(own),
           ...readNotes(own),
