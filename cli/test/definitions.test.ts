@@ -277,10 +277,12 @@ describe("kiln apply", () => {
   it("makes an appliance if there is none of that name, and changes the one of --id", async () => {
     service.answers[`${user}/appliances`] = { appliances: [] };
     const made = await machine.kiln(["apply", "kiosk.yaml"], { env });
-    expect(made.stdout).toMatch(
-      /^Kiosk, a new appliance of tiny-1\.0 for x86_64:\n[^]*\nApplied to appliance 1001\.\n$/,
-    );
+    expect(made.stdout).toMatch(/^Kiosk, a new appliance of tiny-1\.0:\n[^]*\nApplied to appliance 1001\.\n$/);
     expect(changing().at(-1)).toBe(`POST ${user}/definitions?only_new=true`);
+
+    writeFileSync(join(machine.folder, "kiosk.yaml"), `arch: aarch64\n${file.trimStart()}`);
+    const { stdout } = await machine.kiln(["plan", "kiosk.yaml"], { env });
+    expect(stdout).toMatch(/^Kiosk, a new appliance of tiny-1\.0 for aarch64:\n/);
 
     expect(await machine.kiln(["apply", "kiosk.yaml", "--id", "1000"], { env })).toMatchObject({ code: 0 });
     expect(changing().at(-1)).toBe(`PUT ${user}/appliances/1000/definition`);

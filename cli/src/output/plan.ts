@@ -1,6 +1,5 @@
 import type { Plan } from "../appliance-file/apply.ts";
 import { memberNames } from "../appliance-file/setting-name.ts";
-import { defaultArch } from "../commands/appliances.ts";
 import { effectText, type Change } from "./effect.ts";
 import type { Painter } from "./painter.ts";
 import { visible } from "./table.ts";
@@ -10,7 +9,7 @@ import { visible } from "./table.ts";
  */
 export function planText(
   paint: Painter,
-  { name, base_system: base, arch = defaultArch }: { name: string; base_system?: string; arch?: string },
+  { name, base_system: base, arch }: { name: string; base_system?: string; arch?: string },
   { plan, id }: { plan: Plan; id: number | undefined },
 ): string {
   const { changes, software } = plan;
@@ -18,7 +17,7 @@ export function planText(
   if (changes.length === 0 && id !== undefined) return `${called}, appliance ${id}, matches the file.`;
   const title =
     id === undefined
-      ? `${called}, a new appliance of ${base ?? "its base"} for ${arch}:`
+      ? `${called}, a new appliance of ${base ?? "its base"}${arch === undefined ? "" : ` for ${arch}`}:`
       : `${called}, appliance ${id}:`;
   return [
     title,
