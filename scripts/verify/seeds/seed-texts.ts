@@ -54,6 +54,8 @@ runcmd:
 
 export type FirstBootProgram = keyof typeof seedTexts;
 
+export const firstBootPrograms = Object.keys(seedTexts) as FirstBootProgram[];
+
 const program = "/usr/local/bin/seed";
 const unit = `[Service]\nType=oneshot\nExecStart=${program}\n\n[Install]\nWantedBy=multi-user.target\n`;
 
