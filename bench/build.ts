@@ -12,7 +12,7 @@ import {
 } from "../builder-agent/src/run/kiwi.ts";
 import { packImage } from "../builder-agent/src/run/pack.ts";
 import { readResult } from "../builder-agent/src/run/result.ts";
-import type { ImageType } from "../builder-agent/src/contract.ts";
+import { imageFormats, imageTypes, type ImageType } from "../builder-agent/src/contract.ts";
 import { endOf, enclosed, run } from "../builder-agent/src/process.ts";
 import { openWorkDir } from "../builder-agent/src/work-dir.ts";
 import { restClient, type RestClient } from "../test/acceptance/support/rest.ts";
@@ -42,6 +42,55 @@ export const measureMulti = (place: Place): Promise<Figure[]> =>
     more: { multi: "true" },
     bar: 0.6,
   });
+
+const diskFormats = imageTypes.filter((type) => imageFormats[type].product === "disk");
+
+/**
+ * A version in all formats of its disk, asked for at once, compared with its first format from nothing. Each further
+ * format is the same disk in another container.
+ */
+export async function measureFormats(place: Place): Promise<Figure[]> {
+  const client = restClient((await place.withAgent()).ready());
+  const others = diskFormats.filter((type) => type !== "oem");
+  const [ones, alls]: [number[], number[]] = [[], []];
+  for (let round = 0; round <= rounds; round++) {
+    const applianceId = await cloneJeos(client); // a new one has nothing that a build could continue from
+    const startedAt = performance.now();
+    const seconds = () => (performance.now() - startedAt) / 1000;
+    await finished(client, await postBuild(client, applianceId));
+    const one = seconds();
+    const ids = await Promise.all(
+      others.map((type) => postBuild(client, applianceId, { image_type: type, multi: "true" })),
+    );
+    await Promise.all(ids.map((id) => finished(client, id)));
+    place.say(
+      `round ${round}: ${one.toFixed(1)} s, all ${seconds().toFixed(1)} s${round === 0 ? " (not counted)" : ""}`,
+    );
+    if (round === 0) continue; // warms the caches
+    ones.push(one);
+    alls.push(seconds());
+  }
+  const ratio = median(alls) / median(ones);
+  const further = (ratio - 1) / others.length;
+  return [
+    {
+      what: `all ${diskFormats.length} formats of a disk: POST → finished`,
+      ours: spread(alls, 1, " s"),
+      against: spread(ones, 1, " s"),
+      ratio: ratio.toFixed(2),
+      bar: "≤ 2.00",
+      verdict: verdict(ratio <= 2),
+    },
+    {
+      what: "each further format, on average",
+      ours: `${((median(alls) - median(ones)) / others.length).toFixed(1)} s`,
+      against: spread(ones, 1, " s"),
+      ratio: further.toFixed(3),
+      bar: "≤ 0.15",
+      verdict: verdict(further <= 0.15),
+    },
+  ];
+}
 
 interface Compared {
   what: string;

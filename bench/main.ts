@@ -1,6 +1,6 @@
 /** `npm run bench [-- NAME…]`: runs the measurements in README.md of this folder, and prints one table. */
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
-import { measureBuild, measureMulti } from "./build.ts";
+import { measureBuild, measureFormats, measureMulti } from "./build.ts";
 import { table, type Figure, type Measurement } from "./figure.ts";
 import { measureDebianBuild } from "./debian/build.ts";
 import { measureDebian, measureDebian13 } from "./debian/debian.ts";
@@ -23,6 +23,7 @@ const measurements: Measurement[] = [
   { name: "pages", run: measurePages },
   { name: "build", run: measureBuild },
   { name: "multi", run: measureMulti },
+  { name: "formats", run: measureFormats },
   { name: "testdrive", run: measureTestdrive },
   { name: "relay", run: measureRelay },
   { name: "software", run: measureSoftware },

@@ -3,6 +3,7 @@ import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { join } from "node:path";
 import {
   createArguments,
+  environmentFor,
   kiwiEnvironment,
   makeKiwiPaths,
   prepareArguments,
@@ -152,7 +153,7 @@ interface Bare {
 
 /** Skips the same waits as Kiln's builds. */
 const withoutWaits: Bare = {
-  environment: kiwiEnvironment,
+  environment: (place) => ({ ...kiwiEnvironment(place), ...environmentFor("x86_64") }),
   command: async (path) => (await preloaded("kiwi-ng", path)) ?? ["kiwi-ng"],
   script: (text) => text,
 };
