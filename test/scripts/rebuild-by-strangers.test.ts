@@ -183,6 +183,14 @@ it("reads the key from standard input, and the service from the provenance that 
   expect(line).toMatch(/^The image is not in the gallery/);
 });
 
+it("asks the service that the user names, whatever the provenance names", async () => {
+  const elsewhere = JSON.stringify(statement()).replaceAll(service, "https://elsewhere.invalid");
+  writeFileSync(at(`${name}.intoto.jsonl`), await signed(JSON.parse(elsewhere)));
+  files.delete("/published/12/input.json");
+
+  expect(await ofService()).toEqual([expect.any(Number), expect.stringMatching(/^The image is not in the gallery/)]);
+});
+
 it.each(["kiln.example.org", "ftp://kiln.example.org", "https://"])("asks no service at %j", async (address) => {
   const line = `${address} is not the address of a service: write it as https://kiln.example.org.`;
   expect(await rebuild("--service", address)).toEqual([64, line]);
