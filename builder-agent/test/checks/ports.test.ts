@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer as createPlainServer } from "node:http";
 import { createServer } from "node:https";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -33,6 +34,29 @@ it("gets a page over HTTPS from a machine that has signed its certificate itself
     expect(await page("https", 8443)).toEqual({ status: 203, body: "10.0.2.15:8443 /status" });
     await expect(page("http", 443)).rejects.toThrow();
   } finally {
+    server.close();
+  }
+});
+
+it("reads only the beginning of a page that has no end", async () => {
+  await using dir = await temporaryDir();
+  const part = "a".repeat(64 * 1024);
+  const server = createPlainServer((_, response) => {
+    const more = () => {
+      while (response.writable && response.write(part));
+    };
+    response.on("drain", more);
+    more();
+  });
+  const path = join(dir.path, "web.sock");
+  server.listen(path);
+  await once(server, "listening");
+
+  try {
+    const { body } = await getPage({ path }, { scheme: "http", port: 80, path: "/" }, 60_000);
+    expect(body).toHaveLength(256 * 1024);
+  } finally {
+    server.closeAllConnections();
     server.close();
   }
 });
