@@ -1,7 +1,7 @@
 import type { Seed } from "#lib/contract/index";
 import { firstRandomFile } from "./facts.ts";
 
-/** What a machine gets from its seed. */
+/** The values that a seed gives to its machine. */
 interface Wanted {
   /** The host name. */
   name: string;
