@@ -1,10 +1,8 @@
 /** `kiln account mail` shows and changes the setting. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
+import { answering, type StandIn } from "./support/service.ts";
 import { signedInMachine } from "./support/signed-in.ts";
-
-const json = { "content-type": "application/json" };
 
 let machine: Machine;
 let service: StandIn;
@@ -13,14 +11,7 @@ let sent: string[];
 beforeEach(async () => {
   sent = [];
   ({ machine, service } = await signedInMachine());
-  service.answers["PUT /api/v2/user/account/mail"] = (request, response) => {
-    let body = "";
-    request.on("data", (part: Buffer) => (body += part.toString()));
-    request.on("end", () => {
-      sent.push(body);
-      response.writeHead(200, json).end(JSON.stringify({ success: true }));
-    });
-  };
+  service.answers["PUT /api/v2/user/account/mail"] = answering({ success: true }, (body) => sent.push(body));
 });
 afterEach(async () => {
   await service[Symbol.asyncDispose]();

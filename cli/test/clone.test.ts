@@ -1,7 +1,6 @@
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
+import { answering, type StandIn } from "./support/service.ts";
 import { signedInMachine } from "./support/signed-in.ts";
 
 let machine: Machine;
@@ -11,11 +10,10 @@ let sent = "";
 beforeAll(async () => {
   ({ machine, service } = await signedInMachine({
     "/api/v2/user/appliances/41": { appliance: { id: 41, arch: "i586" } },
-    "POST /api/v2/user/appliances": async (request, response) => {
-      sent = await text(request);
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ appliance: { id: 1000, name: "First", basesystem: "debian-12-i386" } }));
-    },
+    "POST /api/v2/user/appliances": answering(
+      { appliance: { id: 1000, name: "First", basesystem: "debian-12-i386" } },
+      (body) => (sent = body),
+    ),
   }));
 });
 afterAll(async () => {

@@ -1,11 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { digestOf } from "../src/appliance-file/write.ts";
 import { effect, kiosk, planned, withFiles } from "./support/definition.ts";
 import type { Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
+import { answering, type StandIn } from "./support/service.ts";
 import { signedInMachine } from "./support/signed-in.ts";
 
 const user = "/api/v2/user";
@@ -38,14 +38,14 @@ const env = { ROOT_PASSWORD: "quiet" };
 const changing = () => service.requests.filter((one) => /^(PUT|POST)/.test(one) && !one.endsWith("/plan"));
 
 /** Returns this answer, and records the request. */
-const noting =
-  (answer: object, status = 200) =>
-  async (request: IncomingMessage, response: ServerResponse) => {
-    let body = "";
-    for await (const chunk of request) body += String(chunk);
-    sent[`${request.method} ${request.url}`] = { headers: request.headers, body };
-    response.writeHead(status).end(JSON.stringify(answer));
-  };
+const noting = (answer: object, status = 200) =>
+  answering(
+    answer,
+    (body, { method, url, headers }) => {
+      sent[`${method} ${url}`] = { headers, body };
+    },
+    status,
+  );
 const here = (file: string) => readFileSync(join(machine.folder, file));
 
 const usual = (): StandIn["answers"] => ({

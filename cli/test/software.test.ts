@@ -1,8 +1,7 @@
-import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { effect } from "./support/definition.ts";
 import type { Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
+import { answering, type StandIn } from "./support/service.ts";
 import { signedInMachine } from "./support/signed-in.ts";
 
 const path = "/api/v2/user/appliances/1000";
@@ -64,10 +63,9 @@ it("adds and removes a repository by its name, and takes software only from that
   service.answers[`${path}/repositories`] = { repositories: [{ id: 9, name: "kiosk" }] };
   const sent: string[] = [];
   for (const call of ["add_repository", "remove_repository", "add_package"])
-    service.answers[`POST ${path}/cmd/${call}`] = async (request, response) => {
-      sent.push(`${call} ${await text(request)}`);
-      response.end(JSON.stringify({ repositories: [], success: {} }));
-    };
+    service.answers[`POST ${path}/cmd/${call}`] = answering({ repositories: [], success: {} }, (body) =>
+      sent.push(`${call} ${body}`),
+    );
 
   await machine.kiln(["repo", "add", "1000", "kiosk"]);
   await machine.kiln(["repo", "remove", "1000", "kiosk"]);

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
 /**
  * A stand-in for a service, for behaviour that a real service does not show on demand. It returns the answers of a
@@ -40,6 +41,14 @@ export async function standIn(answers: StandIn["answers"] = {}): Promise<StandIn
     },
   };
 }
+
+/** Answers with JSON, and passes on the body of each request. */
+export const answering =
+  (answer: object, onBody: (body: string, request: IncomingMessage) => void, status = 200) =>
+  async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    onBody(await text(request), request);
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  };
 
 /** A key with which a service signs, in its published form. */
 export interface SigningKey {
