@@ -112,10 +112,11 @@ export class FairTurns {
     while (!this.#isNext(entry)) {
       if (entry.isRefused || performance.now() >= until) throw this.#refused();
       await scheduler.wait(lookEveryMs);
+      const wasBlocked = performance.now() - entry.lookedAt > goneAfterMs;
       entry.lookedAt = performance.now();
-      // If the event loop was blocked for a long time, another request may have treated this entry as dropped.
+      // If the event loop was blocked for a long time, no request could check. A new request treats all as dropped.
       this.#entries.add(entry);
-      this.#dropGone();
+      if (!wasBlocked) this.#dropGone();
     }
     entry.begunAt = performance.now();
     this.#served = entry.rank;

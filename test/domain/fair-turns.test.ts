@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairTurns, type TurnLimits } from "#domain/fair-turns";
 
 const turnsOf = (limits: Partial<TurnLimits> = {}) =>
@@ -18,6 +18,10 @@ function noted(turns: FairTurns) {
   const take = (key: string) => turns.take(key, async () => void order.push(key));
   return { order, take };
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const never = () => new Promise<never>(() => {});
 
@@ -78,6 +82,17 @@ describe("turns", () => {
     const turns = turnsOf({ maxTurnMs: 30 });
     void turns.take("a", never);
     await turns.take("b", async () => {});
+  });
+
+  it("keep their order if the event loop was blocked", async () => {
+    const real = performance.now.bind(performance);
+    let blockedMs = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => real() + blockedMs);
+    const turns = turnsOf();
+    const { order, take } = noted(turns);
+    const blocking = turns.take("a", async () => void (blockedMs = 5000));
+    await Promise.all([blocking, ...["a", "a", "b"].map(take)]);
+    expect(order).toEqual(["b", "a", "a"]);
   });
 
   it("end with an error, and the next begins", async () => {
