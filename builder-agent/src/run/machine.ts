@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { sizeIn, type Arch, type Conversion, type FrozenInput } from "../contract.ts";
 import { outputOf } from "../process.ts";
 import { makeReproducible } from "./reproducible-disk.ts";
+import { writeStreamedVmdk } from "./streamed-vmdk.ts";
 
 /** A virtual machine, as the configuration file next to a disk describes it. */
 export interface Machine {
@@ -30,9 +31,10 @@ interface Converting {
 
 /** Converts a raw disk. Both formats are given, so that a disk's first sector cannot decide how it is read. */
 export async function convertDisk(raw: string, { conversion, to, seed, signal }: Converting): Promise<void> {
-  const { driver, options } = conversion;
+  const { driver, options, isStreamed } = conversion;
   const how = options.length === 0 ? [] : ["-o", options.join(",")];
-  await outputOf("qemu-img", ["convert", "-f", "raw", "-O", driver, ...how, raw, to], signal);
+  if (isStreamed) await writeStreamedVmdk(raw, to, signal);
+  else await outputOf("qemu-img", ["convert", "-f", "raw", "-O", driver, ...how, raw, to], signal);
   if (seed !== undefined) await makeReproducible(to, { driver, seed });
   if (conversion.multipleOf !== undefined) await truncate(to, sizeIn(conversion, (await stat(to)).size));
 }

@@ -16,7 +16,7 @@ export const vmdk = {
 /** A VMDK in compressed pieces, which can only be read. OVF packages contain such disks. */
 export const streamedVmdk: Container = {
   ...vmdk,
-  conversion: { ...vmdk.conversion, options: [...vmdk.conversion.options, "subformat=streamOptimized"] },
+  conversion: { ...vmdk.conversion, isStreamed: true },
 };
 
 /**

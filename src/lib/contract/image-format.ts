@@ -30,6 +30,8 @@ export interface Conversion {
   /** qemu-img's name of the format. */
   driver: string;
   options: readonly string[];
+  /** Whether agents write the file themselves, in compressed pieces. */
+  isStreamed?: true;
   /** Proves the format, and that the file needs no other file: no parent, no parts, no separate data file. */
   marks: readonly Mark[];
   /** The position of the disk's size: eight bytes, in units of `unit` bytes. Undefined if it has no fixed place. */
