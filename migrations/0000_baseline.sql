@@ -200,6 +200,7 @@ CREATE TABLE `builds` (
 	`disk_sha256` text,
 	`files_key` text,
 	`files_size` integer,
+	`files_sha256` text,
 	`files_index_key` text,
 	`files_index_size` integer,
 	`delta_key` text,
@@ -227,6 +228,7 @@ CREATE UNIQUE INDEX `builds_rebuilding` ON `builds` (`rebuild_of`) WHERE status 
 CREATE INDEX `builds_rebuilds` ON `builds` (`rebuild_of`,`id`) WHERE rebuild_of IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_current` ON `builds` (`appliance_id`,`version`,`image_type`) WHERE status = 'finished' AND retired_at IS NULL;--> statement-breakpoint
 CREATE INDEX `builds_images` ON `builds` (`appliance_id`,`id`) WHERE status = 'finished' AND retired_at IS NULL AND expired_at IS NULL;--> statement-breakpoint
+CREATE INDEX `builds_file_stores` ON `builds` (`files_key`) WHERE files_key IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `builds_unlisted` ON `builds` (`id`) WHERE status = 'finished' AND retired_at IS NULL AND expired_at IS NULL AND has_listed_packages = 0;--> statement-breakpoint
 CREATE INDEX `builds_status` ON `builds` (`status`,`id`);--> statement-breakpoint
 CREATE INDEX `builds_input` ON `builds` (`input_sha256`);--> statement-breakpoint

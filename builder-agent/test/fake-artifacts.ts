@@ -12,7 +12,7 @@ import {
 /** The fake Worker's state of one artifact. */
 export interface FakeArtifact {
   parts: Map<number, { sha256: string; bytes: Buffer }>;
-  upload: { fileName: string; size?: number | undefined; complete: CompleteUpload | null } | null;
+  upload: (OpenUpload & { complete: CompleteUpload | null }) | null;
   /** How often each part was sent. */
   puts: number[];
 }
@@ -55,7 +55,7 @@ export function aboutArtifact(
   return putPart(artifact, Number(part), { body, announced, length: Number(headers["content-length"]) });
 }
 
-function openUpload(artifact: FakeArtifact, file: { size?: number | undefined; fileName: string }): Answer {
+function openUpload(artifact: FakeArtifact, file: OpenUpload): Answer {
   artifact.upload ??= { ...file, complete: null };
   const parts = [...artifact.parts].map(([number, part]) => ({
     number,

@@ -19,8 +19,8 @@ export const artifacts = factory
   .post("/:id/artifacts/:name", async (c) => {
     const { name } = Artifact.parse(c.req.param());
     const { build, token } = attemptOf(c);
-    const { size } = await readMessage(c, OpenUpload);
-    return c.json(accepted(await build.openUpload(token, name, size)));
+    const file = await readMessage(c, OpenUpload);
+    return c.json(accepted(await build.openUpload(token, name, file)));
   })
   .put("/:id/artifacts/:name/parts/:number", async (c) => {
     const { name } = Artifact.parse(c.req.param());

@@ -17,6 +17,7 @@ import {
   updatesKey,
 } from "#storage/blobs";
 import { isUnfinished, takeSilentBuilds } from "#storage/builds";
+import { listNamedFileStores } from "#storage/file-stores";
 import { listPreparedBlobs } from "#storage/prepared-roots";
 import { deleteRetiredBefore, listBuildsByUid, listUsedInputs, type SweptBuild } from "#storage/sweep";
 
@@ -47,7 +48,7 @@ export async function wakeSilentBuilds({ env, db }: Services, now: number): Prom
 /** Deletes builds that were replaced by forced builds, after an hour, so that downloads can finish. */
 export async function forgetRetiredBuilds({ env, db }: Services, now: number): Promise<void> {
   const gone = await deleteRetiredBefore(db, new Date(now - graceMs), forgottenAtOnce);
-  for (const build of gone) await forgetBuild(env, build);
+  for (const build of gone) await forgetBuild({ env, db }, build);
 }
 
 /** Removes blobs of builds that no longer have a row, and of attempts that did not produce the build's image. */
@@ -56,9 +57,10 @@ export async function removeStrayBuildBlobs({ env, db }: Services, now: number):
   const uids = [...new Set(old.map(buildUidOfKey))];
   const kept = new Map((await listBuildsByUid(db, uids)).map((build) => [build.uid, build]));
   const prepared = await listPreparedBlobs(db, uids);
+  const stores = await listNamedFileStores(db, old);
   await removeBlobs(
     env,
-    old.filter((key) => !prepared.has(key) && !belongs(key, kept.get(buildUidOfKey(key)))),
+    old.filter((key) => !prepared.has(key) && !stores.has(key) && !belongs(key, kept.get(buildUidOfKey(key)))),
   );
 }
 
@@ -85,8 +87,8 @@ export async function abortLostUploads({ env, db }: Services, now: number): Prom
 function belongs(key: string, build: SweptBuild | undefined): boolean {
   if (!build) return false;
   // While the build runs, only its object deletes uploads of its attempts.
-  const { uid, imageKey, filesKey, filesIndexKey, deltaKey } = build;
+  const { uid, imageKey, filesIndexKey, deltaKey } = build;
   const ofImage = imageKey === null ? [] : [imageKey, attestationsKey(uid), updatesKey(uid)];
-  const stored = [...ofImage, filesKey, filesIndexKey, deltaKey, logKey(uid), installedKey(uid)];
+  const stored = [...ofImage, filesIndexKey, deltaKey, logKey(uid), installedKey(uid)];
   return isUnfinished(build) || stored.includes(key);
 }

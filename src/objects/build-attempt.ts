@@ -3,6 +3,7 @@ import type {
   BuildFinished,
   CompleteUpload,
   Heartbeat,
+  OpenUpload,
   RebuiltImage,
   UploadState,
 } from "#lib/contract/index";
@@ -14,6 +15,7 @@ import type { Artifacts } from "#domain/builds/record";
 import type { Claimant } from "#domain/claimant";
 import { reportedInstalledKey } from "#storage/blobs";
 import { openDatabase, type Database } from "#storage/db";
+import { shareFileStore } from "#storage/file-stores";
 import type { BuildLifecycle } from "./build-lifecycle.ts";
 import type { Growth } from "./build-log.ts";
 import type { RecordedPart, UploadRefused } from "./build-uploads.ts";
@@ -112,9 +114,21 @@ export class BuildAttempt {
     return this.#during(token, () => ({ done: true }));
   }
 
-  openUpload(token: string, name: ArtifactName, size?: number): Promise<UploadState | Refused | UploadRefused> {
+  /** A file store that another format of the version has is not uploaded again. */
+  openUpload(
+    token: string,
+    name: ArtifactName,
+    { size, digests }: Pick<OpenUpload, "size" | "digests">,
+  ): Promise<UploadState | Refused | UploadRefused> {
     const { uploads, uid } = this.#life;
-    return this.#during(token, (attempt) => uploads.open(uid, { attempt, name }, size));
+    return this.#during(token, async (attempt) => {
+      const of = { attempt, name };
+      if (name === "files" && size !== undefined && digests && !uploads.has(of)) {
+        const key = await shareFileStore(this.#db, uid, { sha256: digests.sha256, size });
+        if (key !== undefined) uploads.keepShared(of, { ...digests, size, key });
+      }
+      return await uploads.open(uid, of, size);
+    });
   }
 
   /** Returns the upload address for a part. */

@@ -144,8 +144,8 @@ export class BuildLifecycle {
     return this.#settled;
   }
 
-  /** Waits for the chores in progress, and deletes the uploads. */
+  /** Waits for the chores in progress, and aborts uploads. The caller deletes the blobs. */
   async end(): Promise<void> {
-    await this.#settled.then(() => this.uploads.discardAllBut(null));
+    await this.#settled.then(() => this.uploads.abortIncomplete());
   }
 }

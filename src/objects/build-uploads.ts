@@ -28,6 +28,9 @@ export interface UploadRefused {
   refused: "no_upload" | "wrong_part" | "incomplete" | "wrong_digest";
 }
 
+/** The `upload_id` of an artifact that another build has uploaded. */
+const notUploaded = "";
+
 // R2's limit.
 const maxParts = 10_000;
 
@@ -79,6 +82,18 @@ export class BuildUploads {
       this.#sql.exec("INSERT INTO artifacts (attempt, name, key, upload_id, size) VALUES (?, ?, ?, ?, ?)", ...values);
     }
     return this.#stateOf(other ?? { ...of, key, uploadId, size, stored: undefined });
+  }
+
+  /** Whether the upload was opened before. */
+  has(of: ArtifactOf): boolean {
+    return this.#find(of) !== undefined;
+  }
+
+  /** Keeps an artifact that another build has uploaded. Its blob is not this build's to delete. */
+  keepShared({ attempt, name }: ArtifactOf, stored: StoredArtifact): void {
+    const values = [attempt, name, stored.key, notUploaded, stored.size, JSON.stringify(stored)];
+    const columns = "(attempt, name, key, upload_id, size, stored)";
+    this.#sql.exec(`INSERT OR IGNORE INTO artifacts ${columns} VALUES (?, ?, ?, ?, ?, ?)`, ...values);
   }
 
   /** Returns the upload address for a part; `recorded` if the same part is already stored. */
@@ -139,8 +154,13 @@ export class BuildUploads {
     for (const upload of strays) await this.#discard(upload);
   }
 
+  /** Aborts what is incomplete. The caller deletes the complete artifacts, which other builds may share. */
+  async abortIncomplete(): Promise<void> {
+    for (const upload of this.#all().filter(({ stored }) => !stored)) await this.#discard(upload);
+  }
+
   async #discard(upload: Row): Promise<void> {
-    await abortUpload(this.#blobs, upload);
+    if (upload.uploadId !== notUploaded) await abortUpload(this.#blobs, upload);
     this.#sql.exec(`DELETE FROM artifacts WHERE ${ofOne}`, upload.attempt, upload.name);
     this.#sql.exec(`DELETE FROM artifact_parts WHERE ${ofOne}`, upload.attempt, upload.name);
   }

@@ -5,6 +5,7 @@ import type {
   BuildFinished,
   CompleteUpload,
   Heartbeat,
+  OpenUpload,
   RebuiltImage,
 } from "#lib/contract/index";
 import type { LogQuestion, LogSlice } from "#domain/builds/following";
@@ -125,8 +126,8 @@ export class Build extends DurableObject<Env> {
     return await this.#attempt.check(token);
   }
 
-  async openUpload(token: string, name: ArtifactName, size?: number) {
-    return await this.#attempt.openUpload(token, name, size);
+  async openUpload(token: string, name: ArtifactName, file: Pick<OpenUpload, "size" | "digests">) {
+    return await this.#attempt.openUpload(token, name, file);
   }
 
   async expectPart(token: string, name: ArtifactName, part: Omit<RecordedPart, "etag">) {

@@ -46,11 +46,17 @@ export async function keepInstalled(blobs: R2Bucket, uid: string, attempt: numbe
   if (reported) await blobs.put(installedKey(uid), reported.body);
 }
 
-/** Removes every blob below a prefix. */
-export async function deleteBlobsBelow(blobs: R2Bucket, prefix: string): Promise<void> {
-  for (;;) {
-    const { objects, truncated } = await blobs.list({ prefix });
-    if (objects.length > 0) await blobs.delete(objects.map(({ key }) => key));
+/** Removes every blob below a prefix, except some. */
+export async function deleteBlobsBelow(
+  blobs: R2Bucket,
+  prefix: string,
+  except: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  for (let startAfter: string | undefined; ;) {
+    const { objects, truncated } = await blobs.list({ prefix, ...(startAfter !== undefined && { startAfter }) });
+    const gone = objects.map(({ key }) => key).filter((key) => !except.has(key));
+    if (gone.length > 0) await blobs.delete(gone);
     if (!truncated) return;
+    startAfter = objects.at(-1)?.key;
   }
 }

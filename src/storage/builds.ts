@@ -204,7 +204,7 @@ export async function saveEnded(db: Database, uid: string, { cause = "", ...endi
     ...(ending.status === "error" ? [counted(db, { ...count, name: "attempts_lost", label: cause })] : []),
     db
       .update(builds)
-      .set({ ...ending, agentId: null })
+      .set({ ...ending, agentId: null, filesKey: null })
       .where(and(eq(builds.uid, uid), isTaken)),
   ]);
 }
@@ -216,7 +216,8 @@ export type Result = Pick<
   Build,
   "imageKey" | "fileName" | "fileSize" | "rawSize" | "compressed" | "md5" | "sha1" | "sha256" | "diskSha256"
 > &
-  Pick<Build, "filesKey" | "filesSize" | "filesIndexKey" | "filesIndexSize" | "deltaKey" | "deltaSize"> &
+  Pick<Build, "filesKey" | "filesSize" | "filesSha256" | "filesIndexKey" | "filesIndexSize"> &
+  Pick<Build, "deltaKey" | "deltaSize"> &
   Pick<Build, "builder" | "builtIn" | "conditions" | "steps"> & {
     completedAt: Date;
     message: string;

@@ -3,15 +3,12 @@ import { fromJson, type Database } from "./db.ts";
 import { builds, sweepPositions } from "./schema.ts";
 
 /** The columns of a build that the sweep needs when it finds a blob of the build. */
-export type SweptBuild = Pick<
-  typeof builds.$inferSelect,
-  "uid" | "status" | "imageKey" | "filesKey" | "filesIndexKey" | "deltaKey"
->;
+export type SweptBuild = Pick<typeof builds.$inferSelect, "uid" | "status" | "imageKey" | "filesIndexKey" | "deltaKey">;
 
 /** The builds with these uids. */
 export const listBuildsByUid = (db: Database, uids: string[]): Promise<SweptBuild[]> =>
   db.query.builds.findMany({
-    columns: { uid: true, status: true, imageKey: true, filesKey: true, filesIndexKey: true, deltaKey: true },
+    columns: { uid: true, status: true, imageKey: true, filesIndexKey: true, deltaKey: true },
     where: inArray(builds.uid, fromJson(uids)),
   });
 

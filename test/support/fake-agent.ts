@@ -112,10 +112,16 @@ export class Attempt {
     return UploadState.parse(await answer.json());
   }
 
+  /** Opens the upload of a complete file. */
+  async opensWhole(file: Uint8Array<ArrayBuffer>, name: ArtifactName): Promise<UploadState> {
+    const stated = { size: file.byteLength, digests: digestsOf(file), fileName: `${name}.bin` };
+    const answer = await succeeded(this.call(`artifacts/${name}`, stated));
+    return UploadState.parse(await answer.json());
+  }
+
   async completesUpload(file: Uint8Array<ArrayBuffer>, name: ArtifactName = "image"): Promise<Response> {
     const parts = partsOf(file).map((part) => ({ sha256: sha256(part) }));
-    const digests = { md5: hash("md5", file), sha1: hash("sha1", file), sha256: sha256(file) };
-    const stated = { size: file.byteLength, partsDigest: await digestOfParts(parts), ...digests };
+    const stated = { size: file.byteLength, partsDigest: await digestOfParts(parts), ...digestsOf(file) };
     return await this.call(`artifacts/${name}/complete`, stated);
   }
 
@@ -200,6 +206,12 @@ export const sha256 = (bytes: Uint8Array): string => hash("sha256", bytes);
 
 export const hash = (algorithm: string, bytes: Uint8Array): string =>
   createHash(algorithm).update(Buffer.from(bytes)).digest("hex");
+
+const digestsOf = (file: Uint8Array) => ({
+  md5: hash("md5", file),
+  sha1: hash("sha1", file),
+  sha256: sha256(file),
+});
 
 function partsOf(image: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
   const count = Math.ceil(image.byteLength / partBytes);

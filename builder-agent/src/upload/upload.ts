@@ -22,8 +22,8 @@ export interface FilePart {
 export interface UploadSource {
   path: string;
   fileName: string;
-  /** Undefined while it is unknown. */
-  size?: number;
+  /** Undefined while the file is being written. */
+  digests?: Digests;
   parts(): AsyncGenerator<FilePart>;
   /** Call it when there are no more parts. */
   whole(): Promise<Digests>;
@@ -42,8 +42,8 @@ export async function upload(
   source: UploadSource,
   onSent: (bytes: number) => void,
 ): Promise<void> {
-  const { size, fileName } = source;
-  const state = await artifact.open({ fileName, ...(size !== undefined && { size }) });
+  const { fileName } = source;
+  const state = await artifact.open({ fileName, ...(source.digests && statedOf(source.digests)) });
   if (state.complete) return;
   if (state.partBytes !== partBytes)
     throw new Error(`the Worker requires parts of ${state.partBytes} bytes, this agent has ${partBytes}`);
@@ -66,9 +66,11 @@ export async function upload(
   await artifact.complete({ ...digests, partsDigest: digestOfParts(all) });
 }
 
+const statedOf = ({ size, md5, sha1, sha256 }: Digests) => ({ size, digests: { md5, sha1, sha256 } });
+
 export const wholeFile = ({ digests, ...file }: UploadFile): UploadSource => ({
   ...file,
-  size: digests.size,
+  digests,
   async *parts() {
     for (const [index, sha256] of digests.parts.entries()) {
       yield { number: index + 1, sha256, bytes: Math.min(partBytes, digests.size - index * partBytes) };

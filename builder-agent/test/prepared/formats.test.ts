@@ -65,6 +65,10 @@ describe("the formats of a version", () => {
     for (const name of ["files", "files-index"] as const) {
       expect(uploadedFile(vmx.artifacts[name]).equals(uploadedFile(oem.artifacts[name]))).toBe(true);
     }
+    const { files } = oem.artifacts;
+    expect(vmx.artifacts.files.upload?.digests?.sha256, "so that the Worker can take the first one").toBe(
+      files.upload?.complete?.sha256,
+    );
     expect(vmx.finished).toMatchObject({ fileName: "Kiosk.x86_64-0.0.1.vmx.tar.gz", rawSize: oem.finished?.rawSize });
     expect(readdirSync(join(state.path, "work"))).toEqual([]);
   });

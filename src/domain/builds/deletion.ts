@@ -5,6 +5,7 @@ import type { Services } from "#domain/services";
 import { logFailure } from "#log/log";
 import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow } from "#storage/build-blobs";
+import { listFileStoresBelow } from "#storage/file-stores";
 import { deleteBuildRow, findReadableBuild, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 
@@ -19,7 +20,7 @@ export async function deleteBuild({ env, db }: Services, accountId: number, id: 
   await stopRebuildOf({ env, db }, id).catch((error: unknown) =>
     logFailure("could not cancel the rebuild of a build", error, { buildId: id }),
   );
-  await forgetBuild(env, gone).catch((error: unknown) =>
+  await forgetBuild({ env, db }, gone).catch((error: unknown) =>
     logFailure("could not delete what is left of a build", error, { buildId: id }),
   );
 }
@@ -30,8 +31,13 @@ async function whyNotDeleted(db: Database, accountId: number, id: number): Promi
   return new Refusal(build.accountId === accountId ? "cannot_delete_published_build" : "access_denied");
 }
 
-/** Removes everything that is stored for a build except its row. */
-export async function forgetBuild(env: Env, build: Pick<Build, "uid">): Promise<void> {
+/**
+ * Removes everything that is stored for a build whose row is gone. A file store that other formats share stays until the
+ * sweep finds that no row names it.
+ */
+export async function forgetBuild({ env, db }: Services, build: Pick<Build, "uid">): Promise<void> {
   await buildObject(env, build).forget();
-  await deleteBlobsBelow(env.BLOBS, buildPrefix(build.uid));
+  const prefix = buildPrefix(build.uid);
+  const shared = await listFileStoresBelow(db, prefix);
+  await deleteBlobsBelow(env.BLOBS, prefix, shared);
 }

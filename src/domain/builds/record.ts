@@ -107,6 +107,7 @@ function resultOf({ artifacts, remark, ...reported }: Outcome, endedAt: number):
     diskSha256,
     filesKey: files.key,
     filesSize: files.size,
+    filesSha256: files.sha256,
     filesIndexKey: filesIndex.key,
     filesIndexSize: filesIndex.size,
     deltaKey: delta?.key ?? null,

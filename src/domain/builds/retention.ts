@@ -2,6 +2,7 @@ import type { Services } from "#domain/services";
 import { forgetBuild } from "#domain/builds/deletion";
 import { attestationsKey } from "#storage/blobs";
 import { deleteImagelessBefore, listOldImages, markExpired, type ExpiryCursor } from "#storage/retention";
+import { listNamedFileStores } from "#storage/file-stores";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 const dayMs = 24 * 60 * 60_000;
@@ -33,7 +34,8 @@ export async function expireOldImages(
     if (isKept || !(await markExpired(db, build.id, new Date(now)))) continue;
     const { imageKey, filesKey, filesIndexKey, deltaKey } = build;
     const keys = [imageKey, filesKey, filesIndexKey, deltaKey].filter((key) => key !== null);
-    await env.BLOBS.delete([...keys, attestationsKey(build.uid)]);
+    const shared = await listNamedFileStores(db, keys);
+    await env.BLOBS.delete([...keys.filter((key) => !shared.has(key)), attestationsKey(build.uid)]);
   }
   // A failed run starts again with the same images.
   const last = old.length < checkedAtOnce ? undefined : old.at(-1)?.build;
@@ -52,5 +54,5 @@ function cursorOf(text: string): ExpiryCursor {
  */
 export async function forgetImagelessBuilds({ env, db }: Services, now: number): Promise<void> {
   for (const build of await deleteImagelessBefore(db, new Date(now - imagelessMs), forgottenAtOnce))
-    await forgetBuild(env, build);
+    await forgetBuild({ env, db }, build);
 }

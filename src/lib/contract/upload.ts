@@ -10,11 +10,24 @@ export const partBytes = 16 * 1024 * 1024;
 /** The part's SHA-256 in PUT …/artifacts/:name/parts/:n (n from 1). A part with a different SHA-256 is not recorded. */
 export const partDigestHeader = "x-kiln-sha256";
 
+/** The digests of a whole file. The Worker cannot check them without reading the object again, so it trusts the agent. */
+const FileDigests = z.object({
+  md5: z.string().regex(/^[0-9a-f]{32}$/),
+  sha1: z.string().regex(/^[0-9a-f]{40}$/),
+  sha256: Sha256,
+});
+
 /**
  * POST …/artifacts/:name opens or resumes the upload. The answer lists the recorded parts. Without `size`, the file is
- * still being written, and `complete` gives its size.
+ * still being written, and `complete` gives its size. If `digests` show that another format of this version has the same
+ * file store, the upload is complete at once.
  */
-export const OpenUpload = z.object({ size: z.int().positive().optional(), fileName: z.string().max(255) });
+export const OpenUpload = z.object({
+  size: z.int().positive().optional(),
+  digests: FileDigests.optional(),
+  fileName: z.string().max(255),
+});
+export type OpenUpload = z.infer<typeof OpenUpload>;
 export const UploadState = z.object({
   partBytes: z.int().positive(),
   parts: z.array(z.object({ number: z.int().positive(), sha256: Sha256, size: z.int().positive() })),
@@ -22,17 +35,8 @@ export const UploadState = z.object({
 });
 export type UploadState = z.infer<typeof UploadState>;
 
-/**
- * POST …/artifacts/:name/complete. `partsDigest` is the SHA-256 of the parts' hex digests joined by "\n". The Worker
- * cannot check the three whole-file digests without reading the object again, so it trusts the agent.
- */
-export const CompleteUpload = z.object({
-  size: z.int().positive(),
-  partsDigest: Sha256,
-  md5: z.string().regex(/^[0-9a-f]{32}$/),
-  sha1: z.string().regex(/^[0-9a-f]{40}$/),
-  sha256: Sha256,
-});
+/** POST …/artifacts/:name/complete. `partsDigest` is the SHA-256 of the parts' hex digests joined by "\n". */
+export const CompleteUpload = FileDigests.extend({ size: z.int().positive(), partsDigest: Sha256 });
 export type CompleteUpload = z.infer<typeof CompleteUpload>;
 
 /** The artifacts that an attempt must upload: the image and its file store (file-store.ts). */

@@ -69,9 +69,13 @@ export const builds = sqliteTable(
     sha256: text("sha256"),
     /** SHA-256 of the disk in the downloadable archive; null if there is none, or for older builds. */
     diskSha256: text("disk_sha256"),
-    /** The file store of the image's root (contract/file-store.ts) and its bytes; null for older builds. */
+    /**
+     * The file store of the image's root (contract/file-store.ts) and its bytes; null for older builds. Formats of one
+     * version may have the same key (storage/file-stores.ts).
+     */
     filesKey: text("files_key"),
     filesSize: integer("files_size"),
+    filesSha256: text("files_sha256"),
     filesIndexKey: text("files_index_key"),
     filesIndexSize: integer("files_index_size"),
     /**
@@ -132,6 +136,9 @@ export const builds = sqliteTable(
     index("builds_images")
       .on(table.applianceId, table.id)
       .where(sql`status = 'finished' AND retired_at IS NULL AND expired_at IS NULL`),
+    index("builds_file_stores")
+      .on(table.filesKey)
+      .where(sql`files_key IS NOT NULL`),
     index("builds_unlisted")
       .on(table.id)
       .where(sql`status = 'finished' AND retired_at IS NULL AND expired_at IS NULL AND has_listed_packages = 0`),

@@ -6,6 +6,7 @@ import type * as checkRuns from "#storage/check-runs";
 import type * as counters from "#storage/counters";
 import type * as deltas from "#storage/deltas";
 import type * as downloadLinks from "#storage/download-links";
+import type * as fileStores from "#storage/file-stores";
 import type * as frozenBlobs from "#storage/frozen-blobs";
 import type * as galleryClones from "#storage/gallery-clones";
 import type * as galleryList from "#storage/gallery-list";
@@ -88,6 +89,11 @@ export const ofBuilds = {
     saveFinished: [[readBuild, { ...result, nextVersion: "0.0.2" }]],
     deleteBuildRow: [[own, 2]],
   } satisfies Calls<typeof builds>,
+  "file-stores": {
+    shareFileStore: [["build", { sha256: "sha256", size: 1 }]],
+    listNamedFileStores: [[["builds/build/files-1"]]],
+    listFileStoresBelow: [["builds/build/"]],
+  } satisfies Calls<typeof fileStores>,
   rebuilds: {
     addRebuild: [[{ id: 1 }, { ...build, uid: "rebuild", downloadToken: "rebuild" }, slots]],
     listRebuilds: [[[1, 2]]],

@@ -1,0 +1,52 @@
+import { and, gte, inArray, isNotNull, lt, sql } from "drizzle-orm";
+import { isTaken } from "./builds.ts";
+import { fromJson, type Database } from "./db.ts";
+import { builds } from "./schema.ts";
+
+/*
+ * The formats of a version that an agent makes from one disk have the same file store. It is uploaded once, and stays
+ * until no row names it. Who deletes blobs deletes the row first, and then asks here.
+ */
+
+/**
+ * Gives an unfinished build the file store of another format of its version, if that is the same file. Returns its key.
+ * From then on the row names it, so that no one deletes it.
+ */
+export async function shareFileStore(
+  db: Database,
+  uid: string,
+  { sha256, size }: { sha256: string; size: number },
+): Promise<string | undefined> {
+  // The condition of the index `builds_current`.
+  const other = sql`(SELECT other.files_key FROM builds AS other
+    WHERE other.appliance_id = ${builds.applianceId} AND other.version = ${builds.version}
+      AND other.status = 'finished' AND other.retired_at IS NULL
+      AND other.files_sha256 = ${sha256} AND other.files_size = ${size} AND other.files_key IS NOT NULL LIMIT 1)`;
+  const [row] = await db
+    .update(builds)
+    .set({ filesKey: other })
+    .where(and(sql`uid = ${uid}`, isTaken))
+    .returning({ filesKey: builds.filesKey });
+  return row?.filesKey ?? undefined;
+}
+
+/** Returns those of the keys that are file stores which a row names. */
+export async function listNamedFileStores(db: Database, keys: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectDistinct({ key: builds.filesKey })
+    .from(builds)
+    .where(and(isNotNull(builds.filesKey), inArray(builds.filesKey, fromJson(keys))));
+  return keysOf(rows);
+}
+
+/** The file stores below a prefix that rows name. */
+export async function listFileStoresBelow(db: Database, prefix: string): Promise<Set<string>> {
+  const rows = await db
+    .selectDistinct({ key: builds.filesKey })
+    .from(builds)
+    .where(and(isNotNull(builds.filesKey), gte(builds.filesKey, prefix), lt(builds.filesKey, `${prefix}\u{10ffff}`)));
+  return keysOf(rows);
+}
+
+const keysOf = (rows: { key: string | null }[]): Set<string> =>
+  new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));
