@@ -1,4 +1,3 @@
-import { startBuild, type RunningBuild } from "./run/run-build.ts";
 import { isLacking, withNewlyFound } from "./abilities.ts";
 import type { Config } from "./config.ts";
 import type { AgentNotice, AgentReport, Capabilities } from "./contract.ts";
@@ -11,6 +10,7 @@ import type { PackageCache } from "./packages/package-cache.ts";
 import type { PreparedCaches } from "./prepared/caches.ts";
 import type { Message, PullQueue } from "./queue.ts";
 import { listRoots } from "./roots/store.ts";
+import { RunningBuilds } from "./running-builds.ts";
 import { Snapshots } from "./snapshot/snapshots.ts";
 import { keepSocket } from "./socket.ts";
 import { runTestdrive } from "./testdrive/run-testdrive.ts";
@@ -97,7 +97,7 @@ class Work {
   readonly changes = new EventTarget();
   isConnected = false;
   readonly #unasked = new Unasked();
-  readonly #builds = new Map<number, RunningBuild>();
+  readonly #builds: RunningBuilds;
   readonly #testdrives = new Set<Promise<void>>();
   readonly #room: DiskRoom;
   readonly #snapshots: Snapshots;
@@ -110,6 +110,10 @@ class Work {
     this.#again = { everyMs, at: Date.now() + everyMs };
     this.#signal = signal;
     this.#onEnd = onEnd;
+    this.#builds = new RunningBuilds(parts.config.slots, () => {
+      this.#reportChange();
+      onEnd("build");
+    });
     const { prepared, cache, packageCache } = parts;
     this.#endedDisks = new EndedDisks(parts.config);
     this.#room = new DiskRoom({
@@ -146,7 +150,7 @@ class Work {
     await queue.acknowledge(done, later, this.#signal);
     // After work has ended, or when there was no room before, the messages of waiting work may have expired.
     const isDue =
-      hasOtherAbilities || (await this.#room.isBack(this.#builds.size)) || this.#unasked.isDue(this.isConnected);
+      hasOtherAbilities || (await this.#room.isBack(this.#builds.inSlots)) || this.#unasked.isDue(this.isConnected);
     const asked = messages.map((each) => each.job?.kind);
     const { unanswered } = this.#unasked;
     const unasked = kinds.filter((kind) => (isDue || woken.has(kind) || unanswered.has(kind)) && !asked.includes(kind));
@@ -157,21 +161,20 @@ class Work {
   }
 
   cancel(buildId: number): void {
-    this.#builds.get(buildId)?.stop("cancelled");
+    this.#builds.cancel(buildId);
   }
 
   get isIdle(): boolean {
-    return this.#builds.size === 0 && this.#testdrives.size === 0;
+    return this.#builds.isEmpty && this.#testdrives.size === 0;
   }
 
   /** Stops the newest build when the disk is almost full. Runs until the agent stops. */
   async keepDiskFloor(signal: AbortSignal): Promise<void> {
-    await this.#room.keepFloor(() => [...this.#builds.values()].at(-1), signal);
+    await this.#room.keepFloor(() => this.#builds.newest, signal);
   }
 
   async stop(): Promise<void> {
-    for (const build of this.#builds.values()) build.stop("released");
-    await Promise.all([...this.#builds.values()].map((build) => build.done).concat([...this.#testdrives]));
+    await Promise.all([this.#builds.release(), ...this.#testdrives]);
     await this.#snapshots.settled();
   }
 
@@ -195,7 +198,7 @@ class Work {
     const { testdrives, imageTypes, roots = [] } = this.#capabilities;
     if (kind === "testdrive") return testdrives ? config.testdriveSlots - this.#testdrives.size : 0;
     const builds = [imageTypes, ...roots.map((root) => root.imageTypes)].some((types) => types.length > 0);
-    return builds ? config.slots - this.#builds.size : 0;
+    return builds ? config.slots - this.#builds.inSlots : 0;
   }
 
   /** Whether the operator has made or removed builder roots since the last check. The next claim reports it. */
@@ -244,17 +247,11 @@ class Work {
   async #claimBuild(): Promise<Claimed> {
     const { api } = this.#parts;
     const capabilities = this.#capabilities;
-    const hasRoom = await this.#room.isEnough(this.#builds.size);
+    const hasRoom = await this.#room.isEnough(this.#builds.inSlots);
     const claim = await api.claimBuild({ ...capabilities, hasRoom }, this.#signal);
     if (claim === null) return hasRoom ? "nothing" : "not_now";
-    const build = startBuild(claim, { ...this.#parts, builder: capabilities.builder });
-    this.#builds.set(build.buildId, build);
+    this.#builds.start(claim, { ...this.#parts, builder: capabilities.builder });
     this.#reportChange();
-    void build.done.finally(() => {
-      this.#builds.delete(build.buildId);
-      this.#reportChange();
-      this.#onEnd("build");
-    });
     return "claimed";
   }
 

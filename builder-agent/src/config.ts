@@ -81,7 +81,9 @@ const keys = {
       "the agent takes no build while less disk is free, and as much again for each running build. 0: no limit",
     defaultText: "5 (`npm start`: 2)",
   }),
-  slots: count("give the number of builds at a time, e.g. 1").default(1).meta({ description: "builds at a time" }),
+  slots: count("give the number of builds at a time, e.g. 1").default(1).meta({
+    description: "builds at a time. A build that only uploads does not count: as many more may upload",
+  }),
   testdriveSlots: count("give the number of testdrives at a time, e.g. 4")
     .default(4)
     .meta({ description: "testdrives at a time" }),

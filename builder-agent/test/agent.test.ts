@@ -165,6 +165,19 @@ describe("the agent", () => {
     await eventually("both run", () => builds.every(runs));
   });
 
+  it("takes the next build, but no third, while one only uploads", async () => {
+    await using agent = await startAgent();
+    const { worker } = agent;
+    const builds = [frozenInput(), inScenario("slow"), frozenInput()].map((input) => worker.queueBuild(input));
+    const [first, second] = builds;
+    worker.trouble(new RegExp(`/builds/${first?.claim.buildId}/artifacts/image/complete$`), 503, Infinity);
+    worker.notify({ type: "wake" });
+    await eventually("the second runs", () => second !== undefined && runs(second));
+    worker.notify({ type: "wake" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(builds.map(({ status }) => status)).toEqual(["running", "running", "queued"]);
+  });
+
   it("ends a build that is cancelled on the socket", async () => {
     await using agent = await startAgent();
     const { worker, stateDir } = agent;

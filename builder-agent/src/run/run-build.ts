@@ -40,6 +40,8 @@ export interface BuildParts {
   prepared?: PreparedCaches | undefined;
   /** KIWI's version on this host. */
   builder: string;
+  /** Called when only uploads are left. */
+  onPacked?: () => void;
   log: Log;
 }
 
@@ -155,7 +157,10 @@ class BuildWork {
       signal,
       artifact: isRebuild ? undefined : (name, until) => this.#parts.api.artifact(this.#lease, name, until),
       earlier: takesDelta ? () => earlierDisk(this.#parts.api, { lease: this.#lease, signal, onNote }) : undefined,
-      onPacked: () => enter("Uploading the image"),
+      onPacked: () => {
+        enter("Uploading the image");
+        this.#parts.onPacked?.();
+      },
       onDone: (fraction) => emit({ type: "done", fraction, at: Date.now() }),
     });
     const built =

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 
 /** The sizes of a block, which is the part of a disk that a delta compares. */
@@ -52,7 +52,7 @@ function hashesOf(bytes: Buffer, size: number): Buffer {
   if (isZero(bytes)) return hashes;
   for (let at = 0, to = 0; at < bytes.length; at += size, to += hashBytes) {
     const block = bytes.subarray(at, at + size);
-    if (!isZero(block)) createHash("sha256").update(block).digest().copy(hashes, to, 0, hashBytes);
+    if (!isZero(block)) hash("sha256", block, "buffer").copy(hashes, to, 0, hashBytes);
   }
   return hashes;
 }
