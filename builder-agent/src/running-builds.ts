@@ -1,4 +1,4 @@
-import type { BuildClaim } from "./contract.ts";
+import type { BuildClaim, Phase } from "./contract.ts";
 import { startBuild, type BuildParts, type RunningBuild } from "./run/run-build.ts";
 
 /**
@@ -19,11 +19,12 @@ export class RunningBuilds {
 
   start(claim: BuildClaim, parts: BuildParts): void {
     const { buildId } = claim;
-    const onPacked = () => {
+    const onPhase = (phase: Phase) => {
+      if (phase !== "Uploading the image") return;
       this.#uploading.add(buildId);
       this.#onFree();
     };
-    const build = startBuild(claim, { ...parts, onPacked });
+    const build = startBuild(claim, { ...parts, onPhase });
     this.#builds.set(buildId, build);
     void build.done.finally(() => {
       this.#builds.delete(buildId);

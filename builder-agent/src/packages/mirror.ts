@@ -1,4 +1,5 @@
 /** Fetches files of a build's repositories, from mirrors or from the Worker itself. */
+import type { Config } from "../config.ts";
 import { BuildFailure } from "../run/failure.ts";
 import type { FrozenRepository } from "../contract.ts";
 import { fetchOutside, OutsideRefused, type OutsideRules } from "../outside.ts";
@@ -21,6 +22,18 @@ export interface Reach {
   /** Used only for repositories of catalogues on these hosts. */
   catalogueProxy?: OutsideRules["proxy"];
 }
+
+/** The reach of a build, as the agent's configuration allows it. */
+export const reachOf = (
+  { url, allowHosts, catalogueHosts, catalogueProxy, proxiedHosts }: Config,
+  ofBuild: Pick<Reach, "credentials" | "buildUrl">,
+): Reach => ({
+  url,
+  allowHosts,
+  catalogueHosts,
+  ...(catalogueProxy !== undefined && { catalogueProxy: { url: catalogueProxy, hosts: proxiedHosts } }),
+  ...ofBuild,
+});
 
 /** A file of a repository. */
 export interface Address {

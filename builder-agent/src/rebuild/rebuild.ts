@@ -17,6 +17,7 @@ import { packImage, type PackedImage } from "../run/pack.ts";
 import { openWorkDir } from "../work-dir.ts";
 import { impossible, unverified } from "./outcome.ts";
 import type { Claimed } from "./provenance.ts";
+import { reachOf } from "../packages/mirror.ts";
 import { publishedPackages } from "./published.ts";
 
 export interface Rebuild {
@@ -91,16 +92,7 @@ async function build({ claimed, input, config, buildUrl, signal, say }: Rebuild,
     ...tools,
     kiwi: config.kiwi,
     guest,
-    reach: {
-      url: config.url,
-      credentials: {},
-      buildUrl,
-      allowHosts: config.allowHosts,
-      catalogueHosts: config.catalogueHosts,
-      ...(config.catalogueProxy !== undefined && {
-        catalogueProxy: { url: config.catalogueProxy, hosts: config.proxiedHosts },
-      }),
-    },
+    reach: reachOf(config, { credentials: {}, buildUrl }),
     packageCache: await openConfiguredPackageCache(config, logTo(say)),
     stored: new StoredPackageReader(store),
     onStoredCopy: (reason) => say(`${reason} The service's copy has the right checksum.`),

@@ -7,6 +7,7 @@ import { startHeartbeat, type StopReason } from "../heartbeat.ts";
 import type { ImageCache } from "../image-cache.ts";
 import { openLogStream, type LogStream } from "../log-stream.ts";
 import { logAbout, sentenceOf, type Log } from "../log.ts";
+import { reachOf } from "../packages/mirror.ts";
 import type { PackageCache } from "../packages/package-cache.ts";
 import { StoredPackageFiles } from "../packages/stored-packages.ts";
 import type { BaseShare } from "../prepared/base-share.ts";
@@ -40,8 +41,8 @@ export interface BuildParts {
   prepared?: PreparedCaches | undefined;
   /** KIWI's version on this host. */
   builder: string;
-  /** Called when only uploads are left. */
-  onPacked?: () => void;
+  /** Called when a phase begins. */
+  onPhase?: (phase: Phase) => void;
   log: Log;
 }
 
@@ -122,7 +123,7 @@ class BuildWork {
     const emit = (event: ProgressEvent) => {
       const { percent, phase } = this.#progress;
       const next = this.#advance(event);
-      if (next.phase !== phase) lines.write(ownLine(next.phase, new Date()));
+      if (next.phase !== phase) this.#begin(next.phase, lines);
       if (next.phase !== phase || next.percent !== percent) heartbeat.nudge();
     };
     try {
@@ -131,6 +132,11 @@ class BuildWork {
       await this.#explain(error, space, lines);
       throw error;
     }
+  }
+
+  #begin(phase: Phase, lines: LogStream): void {
+    lines.write(ownLine(phase, new Date()));
+    this.#parts.onPhase?.(phase);
   }
 
   async #make(workDir: string, lines: LogStream, emit: (event: ProgressEvent) => void): Promise<void> {
@@ -157,10 +163,7 @@ class BuildWork {
       signal,
       artifact: isRebuild ? undefined : (name, until) => this.#parts.api.artifact(this.#lease, name, until),
       earlier: takesDelta ? () => earlierDisk(this.#parts.api, { lease: this.#lease, signal, onNote }) : undefined,
-      onPacked: () => {
-        enter("Uploading the image");
-        this.#parts.onPacked?.();
-      },
+      onPacked: () => enter("Uploading the image"),
       onDone: (fraction) => emit({ type: "done", fraction, at: Date.now() }),
     });
     const built =
@@ -202,16 +205,10 @@ class BuildWork {
       storeAhead: (root) => delivery.storeAhead(root),
       guest,
       workDir,
-      reach: {
-        url: config.url,
+      reach: reachOf(config, {
         credentials: api.credentials(this.#lease),
-        allowHosts: config.allowHosts,
-        catalogueHosts: config.catalogueHosts,
-        ...(config.catalogueProxy !== undefined && {
-          catalogueProxy: { url: config.catalogueProxy, hosts: config.proxiedHosts },
-        }),
         buildUrl: `${config.url}/agent/builds/${this.#claim.buildId}`,
-      },
+      }),
       packageCache,
       stored,
       signal: this.#stopping.signal,
