@@ -1,4 +1,5 @@
 import { isMap, parseDocument } from "yaml";
+import { z } from "zod";
 import { isIgnitionConfig, maxSeedBytes, type Seed } from "#lib/contract/index";
 import { Refusal } from "#domain/refusal";
 
@@ -32,8 +33,7 @@ const headers = [
  */
 export function readSeed({ user_data, meta_data, network_config }: SentSeed): Seed | undefined {
   if (user_data === undefined && meta_data === undefined && network_config === undefined) return undefined;
-  if (user_data !== undefined) checkUserData(user_data);
-  if (user_data !== undefined && isIgnitionConfig(user_data)) refuseOthers({ meta_data, network_config });
+  if (user_data !== undefined) checkUserData(user_data, { meta_data, network_config });
   if (meta_data !== undefined) checkYaml("meta_data", meta_data, maxSeedBytes.metaData);
   if (network_config !== undefined) checkYaml("network_config", network_config, maxSeedBytes.networkConfig);
   return {
@@ -43,9 +43,12 @@ export function readSeed({ user_data, meta_data, network_config }: SentSeed): Se
   };
 }
 
-function checkUserData(text: string): void {
+function checkUserData(text: string, others: Omit<SentSeed, "user_data">): void {
   checkSize("user_data", text, maxSeedBytes.userData);
-  if (isIgnitionConfig(text)) return checkIgnitionConfig(text);
+  if (isIgnitionConfig(text)) {
+    checkIgnitionConfig(text);
+    return refuseOthers(others);
+  }
   const [first = ""] = text.split("\n", 1);
   if (/^#cloud-config\s*$/.test(first)) return checkYaml("user_data", text, maxSeedBytes.userData);
   if (headers.some((header) => first.startsWith(header))) return;
@@ -55,33 +58,35 @@ function checkUserData(text: string): void {
   );
 }
 
-/** The members of a configuration (Ignition's documentation, "Configuration Specification v3.3.0"). */
-const members = ["ignition", "kernelArguments", "passwd", "storage", "systemd"];
-
 /** The versions that Ignition 2.14 reads, which Debian 12 and 13 have. */
 const ignitionVersion = /^3\.[0-3]\.0$/;
 
+/** The members of a configuration (Ignition's documentation, "Configuration Specification v3.3.0"). */
+const IgnitionConfig = z.strictObject({
+  ignition: z.looseObject({ version: z.string().regex(ignitionVersion) }),
+  kernelArguments: z.unknown().optional(),
+  passwd: z.unknown().optional(),
+  storage: z.unknown().optional(),
+  systemd: z.unknown().optional(),
+});
+const members = Object.keys(IgnitionConfig.shape).join(", ");
+
 /** Ignition would end the boot of a machine whose configuration it cannot read. */
 function checkIgnitionConfig(text: string): void {
-  const config = parseJson(text);
-  const { ignition } = config;
-  if (Object.keys(config).some((name) => !members.includes(name)))
-    refuseSeed("user_data", `must have no other members than ${members.join(", ")}`);
-  const { version = "" } =
-    typeof ignition === "object" && ignition !== null ? ({ ...ignition } as { version?: unknown }) : {};
-  if (typeof version !== "string" || !ignitionVersion.test(version))
-    refuseSeed("user_data", "must have an ignition/version from 3.0.0 to 3.3.0");
+  const issue = IgnitionConfig.safeParse(parseJson(text)).error?.issues[0];
+  if (issue?.code === "unrecognized_keys") refuseSeed("user_data", `must have no other members than ${members}`);
+  if (issue) refuseSeed("user_data", "must have an ignition/version from 3.0.0 to 3.3.0");
 }
 
-function parseJson(text: string): Record<string, unknown> {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as Record<string, unknown>; // begins with a brace
+    return JSON.parse(text);
   } catch {
     return refuseSeed("user_data", "is not valid JSON");
   }
 }
 
-function refuseOthers(others: Pick<SentSeed, "meta_data" | "network_config">): void {
+function refuseOthers(others: Omit<SentSeed, "user_data">): void {
   if (others.meta_data !== undefined) refuseSeed("meta_data", "is not read by Ignition");
   if (others.network_config !== undefined) refuseSeed("network_config", "is not read by Ignition");
 }
