@@ -28,11 +28,18 @@ export class Typist {
   }
 }
 
+/** The parts of a text field that are used here, so that a test needs no browser. */
+export interface TextField {
+  value: string;
+  addEventListener(type: "keydown", listener: (event: { key: string; preventDefault(): void }) => void): void;
+  addEventListener(type: "input", listener: () => void): void;
+}
+
 /**
  * Types what a touch screen's keyboard enters into a text field. A space stays in the field, because some keyboards
  * report no Backspace in an empty one.
  */
-export function typeFrom(field: HTMLTextAreaElement, typist: Typist): void {
+export function typeFrom(field: TextField, typist: Typist): void {
   field.value = " ";
   field.addEventListener("keydown", (event) => {
     const key = keys[event.key];
