@@ -127,6 +127,24 @@ describe("/service", () => {
     await operate("DELETE", `/agents/${name}`);
   });
 
+  it("shows builds of an agent that only upload apart from its slots", async () => {
+    const agent = await fakeAgent();
+    const [first, second] = [await createAppliance(ops), await createAppliance(ops)];
+    for (const appliance of [first, second]) await agent.claimsBuild(await startBuild(ops, appliance));
+    const { webSocket } = await dial("/agent/socket", { authorization: `Bearer ${agent.token}` });
+    webSocket?.accept();
+    const slots = { builds: 1, testdrives: 0 };
+    webSocket?.send(JSON.stringify({ type: "report", load: 70, freeGb: 212, slots }));
+    await vi.waitFor(
+      async () =>
+        expect(textOf(await pageOf(firefox.get("/service")), "[aria-labelledby=agents]")).toContain(
+          "1 of 1, 1 uploading",
+        ),
+      patienceMs,
+    );
+    webSocket?.close();
+  });
+
   it("cancels a build of any account, and builds once more what has failed", async () => {
     const tux = await signedIn();
     const appliance = await createAppliance(tux);

@@ -58,7 +58,7 @@ const Row = ({ agent }: { agent: AgentAtWork }) => {
         </span>
       </td>
       <td class="num" data-label="builds">
-        {report ? `${builds} of ${report.slots.builds}` : builds}
+        {report ? ofSlots(builds, report.slots.builds) : builds}
       </td>
       <td class="num" data-label="testdrives">
         {report ? `${testdrives} of ${report.slots.testdrives}` : testdrives}
@@ -107,3 +107,7 @@ function abilitiesOf(can: Capabilities): string[] {
     ...roots.map(({ name }) => `root ${name}`),
   ];
 }
+
+/** Builds of an agent that only upload take no slot. */
+const ofSlots = (builds: number, slots: number): string =>
+  builds > slots ? `${slots} of ${slots}, ${builds - slots} uploading` : `${builds} of ${slots}`;
