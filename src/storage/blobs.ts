@@ -11,6 +11,7 @@ export const inputKey = (sha256: string) => `inputs/${sha256}.json`;
 export const buildPrefix = (uid: string) => `builds/${uid}/`;
 /** The downloadable image, or a part of its file store. Each attempt writes its own, so that a late one cannot change the winner's. */
 export const artifactKey = (uid: string, attempt: number, name: ArtifactName) => `builds/${uid}/${name}-${attempt}`;
+export const isFileStoreKey = (key: string): boolean => /\/files-\d+$/.test(key);
 export const logKey = (uid: string) => `builds/${uid}/log.txt`;
 /** The packages that rpm reported in the image, as JSON. */
 export const installedKey = (uid: string) => `builds/${uid}/installed.json`;

@@ -1,4 +1,5 @@
 import { and, gte, inArray, isNotNull, lt, sql } from "drizzle-orm";
+import { isFileStoreKey } from "./blobs.ts";
 import { isTaken } from "./builds.ts";
 import { fromJson, type Database } from "./db.ts";
 import { builds } from "./schema.ts";
@@ -32,10 +33,12 @@ export async function shareFileStore(
 
 /** Returns those of the keys that are file stores which a row names. */
 export async function listNamedFileStores(db: Database, keys: string[]): Promise<Set<string>> {
+  const stores = keys.filter(isFileStoreKey);
+  if (stores.length === 0) return new Set();
   const rows = await db
     .selectDistinct({ key: builds.filesKey })
     .from(builds)
-    .where(and(isNotNull(builds.filesKey), inArray(builds.filesKey, fromJson(keys))));
+    .where(and(isNotNull(builds.filesKey), inArray(builds.filesKey, fromJson(stores))));
   return keysOf(rows);
 }
 
