@@ -16,7 +16,7 @@ export type Guest = AsyncDisposable & {
   portOf: (port: number) => number;
 };
 
-type GuestStart = {
+export type GuestStart = {
   boot: Pick<Boot, "args" | "restrict">;
   /** Default: a PC. */
   arch?: Arch;

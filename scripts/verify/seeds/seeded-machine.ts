@@ -5,7 +5,7 @@ import type { Accel } from "../../../builder-agent/src/sandbox.ts";
 import { command } from "../../launch/command.ts";
 import { Complaint } from "../../launch/complaint.ts";
 import { bootedFrom, newDisk } from "../disk/machine.ts";
-import { startGuest } from "../guest.ts";
+import { startGuest, type Guest, type GuestStart } from "../guest.ts";
 import { bootSeconds } from "../testdrive.ts";
 import { type Facts, factsIn, printFacts } from "./facts.ts";
 import { type FirstBootProgram, ready, seedTexts, sshPort } from "./seed-texts.ts";
@@ -35,7 +35,7 @@ export async function bootWithSeed(workspace: Workspace, name: string): Promise<
   await newDisk(workspace.image, disk);
   const [own, foreign] = await Promise.all([newKey(dir.file("own")), newKey(dir.file("foreign"))]);
   const seed = await makeSeed(seedTexts[program]({ name, user, key: own.publicKey }), dir, signal);
-  await using guest = await startGuest({
+  await using guest = await startUntilReady({
     boot: { args: [...bootedFrom(disk), ...seed], restrict: "on" },
     firmware: [],
     memoryMb,
@@ -44,12 +44,32 @@ export async function bootWithSeed(workspace: Workspace, name: string): Promise<
     folder: dir.path,
     signal,
   });
-  await guest.console.says(new RegExp(ready), { within: bootSeconds });
   const login = { user, port: guest.portOf(sshPort), signal };
   await refuses(login, foreign.file);
   const facts = factsIn(await ssh(login, own.file, printFacts));
   if (facts.hostName !== name) throw new Complaint(`The machine of the seed ${name} calls itself ${facts.hostName}.`);
   return facts;
+}
+
+/** The kernel's words if a busy host gave its emulator too little time. The same machine boots if it is started again. */
+const missedTimer = "IO-APIC + timer doesn't work";
+
+/** If a kernel stops more often than this, the host is not the cause. */
+const maxStarts = 5;
+
+/** Starts a machine, and waits until its first boot has ended. */
+async function startUntilReady(start: GuestStart): Promise<Guest> {
+  const either = new RegExp(`${ready}|${RegExp.escape(missedTimer)}`);
+  for (let starts = 1; starts <= maxStarts; starts += 1) {
+    await using stack = new AsyncDisposableStack();
+    const guest = stack.use(await startGuest(start));
+    const [said] = await guest.console.says(either, { within: bootSeconds });
+    if (said === ready) {
+      stack.move(); // the caller ends the machine
+      return guest;
+    }
+  }
+  throw new Complaint(`The kernel stopped ${maxStarts} times with "${missedTimer}".`);
 }
 
 async function newKey(file: string): Promise<{ file: string; publicKey: string }> {
