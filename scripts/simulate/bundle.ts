@@ -59,9 +59,10 @@ function climb(value, type) {`,
 const ofHost = [
   {
     of: "agent.ts",
-    modules: /\/(?:run\/run-build|disk-room|host-report|modified\/ended-disks|roots\/store|testdrive\/vnc-port)\.ts$/,
+    modules: /\/(?:disk-room|host-report|modified\/ended-disks|roots\/store|testdrive\/vnc-port)\.ts$/,
     by: "host/machine.ts",
   },
+  { of: "running-builds.ts", modules: /\/run\/run-build\.ts$/, by: "host/machine.ts" },
   { of: "agent.ts", modules: /\/snapshot\/snapshots\.ts$/, by: "host/guest.ts" },
   {
     of: "testdrive/run-testdrive.ts",
