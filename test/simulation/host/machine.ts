@@ -3,7 +3,7 @@
  * calls, their retries, heartbeats and the socket.
  */
 import { createHash } from "node:crypto";
-import type { BuildClaim, BuildFinished, Heartbeat } from "#lib/contract/index";
+import type { BuildClaim, BuildFinished, Heartbeat, Phase } from "#lib/contract/index";
 import { digestOfParts } from "#storage/artifacts";
 import { startHeartbeat, type StopReason } from "agent:heartbeat";
 import { RemoteRefusal } from "agent:retry";
@@ -33,6 +33,7 @@ interface Calls {
 interface Parts {
   api: Calls;
   config: { name: string };
+  onPhase?: (phase: Phase) => void;
   log: (text: string, facts?: object) => void;
 }
 
@@ -74,12 +75,13 @@ async function run(made: Attempt, parts: Parts, stopping: AbortSignal, stop: (re
 
 class ContentFault extends Error {}
 
-async function make(made: Attempt, lease: Lease, { api }: Parts, stopping: AbortSignal): Promise<void> {
+async function make(made: Attempt, lease: Lease, { api, onPhase }: Parts, stopping: AbortSignal): Promise<void> {
   const { seconds, end } = fortuneOf(made);
   await api.sendLog(lease, 0, bytesOf(`attempt ${made.attempt}\n`), stopping);
   await wait(seconds * 1000, undefined, { signal: stopping });
   if (end === "content") throw new ContentFault("simulated: the appliance cannot be built");
   if (end === "host") throw new Error("simulated: the host has failed");
+  onPhase?.("Uploading the image");
   for (const name of ["image", "files", "files-index"]) {
     const bytes = bytesOf(`${name} of build ${made.buildId}, attempt ${made.attempt}`);
     const calls = api.artifact(lease, name, stopping);
