@@ -6,7 +6,7 @@ import { builds } from "./schema.ts";
 
 /*
  * The formats of a version that an agent makes from one disk have the same file store. It is uploaded once, and stays
- * until no row names it. Who deletes blobs deletes the row first, and then asks here.
+ * until no row names it. Code that deletes blobs deletes the row first, and then asks here.
  */
 
 /**
