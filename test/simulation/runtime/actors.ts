@@ -95,7 +95,15 @@ export async function cross<T>(what: string, act: () => T | Promise<T>): Promise
   if (fate === "fails") throw new Error(`simulated: ${what} failed`);
   const result = await act();
   if (fate === "dies after") me?.die();
+  if (!me?.isDead && fate !== "answer lost") return result;
+  dropSocket(result);
   if (me?.isDead) return await never();
-  if (fate === "answer lost") throw new Error(`simulated: the answer of ${what} was lost`);
-  return result;
+  throw new Error(`simulated: the answer of ${what} was lost`);
+}
+
+/** The platform closes a socket whose answer did not reach the caller. */
+function dropSocket(answer: unknown): void {
+  const hasSocket = typeof answer === "object" && answer !== null && "webSocket" in answer;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an AnswerWithSocket, whose module imports this one
+  if (hasSocket) (answer.webSocket as { close(code: number): void } | undefined)?.close(1006);
 }
