@@ -107,16 +107,18 @@ export class Attempt {
     return this.#agent.call("PUT", this.#path(`artifacts/${name}/parts/${number}`), { body: bytes, headers });
   }
 
-  async opensUpload(size?: number, name: ArtifactName = "image"): Promise<UploadState> {
-    const answer = await succeeded(this.call(`artifacts/${name}`, { size, fileName: `${name}.bin` }));
+  async opensUpload(
+    size?: number,
+    name: ArtifactName = "image",
+    digests?: ReturnType<typeof digestsOf>,
+  ): Promise<UploadState> {
+    const answer = await succeeded(this.call(`artifacts/${name}`, { size, digests, fileName: `${name}.bin` }));
     return UploadState.parse(await answer.json());
   }
 
   /** Opens the upload of a complete file. */
-  async opensWhole(file: Uint8Array<ArrayBuffer>, name: ArtifactName): Promise<UploadState> {
-    const stated = { size: file.byteLength, digests: digestsOf(file), fileName: `${name}.bin` };
-    const answer = await succeeded(this.call(`artifacts/${name}`, stated));
-    return UploadState.parse(await answer.json());
+  opensWhole(file: Uint8Array<ArrayBuffer>, name: ArtifactName): Promise<UploadState> {
+    return this.opensUpload(file.byteLength, name, digestsOf(file));
   }
 
   async completesUpload(file: Uint8Array<ArrayBuffer>, name: ArtifactName = "image"): Promise<Response> {
