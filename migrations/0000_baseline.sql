@@ -292,6 +292,7 @@ CREATE TABLE `check_runs` (
 	`is_emulated` integer,
 	`console` text DEFAULT '' NOT NULL,
 	`screen_blob` text,
+	`is_machine_kept` integer DEFAULT false NOT NULL,
 	`message` text DEFAULT '' NOT NULL,
 	`created_at` integer NOT NULL,
 	`ended_at` integer,

@@ -53,6 +53,16 @@ it("opens a VNC viewer, whose command line does not show the password", async ()
   expect(await call).toMatch(/vncviewer 10\.0\.0\.5::5901 password=quiet$/);
 });
 
+it("continues the machine of the last checks", async () => {
+  service.answers["GET /api/v2/user/builds/12/checks"] = { check_runs: [{ id: 31 }, { id: 30 }] };
+  expect(await machine.kiln(["testdrive", "12", "--checked", "--no-open"])).toMatchObject({ code: 0 });
+  expect(service.requests.at(-1)).toBe("POST /api/v2/user/testdrives");
+
+  service.answers["GET /api/v2/user/builds/12/checks"] = { check_runs: [] };
+  const ended = await machine.kiln(["testdrive", "12", "--checked"]);
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("The checks have not run on this image.") });
+});
+
 it("prints that no browser can be opened, and prints the address", async () => {
   const ended = await machine.kiln(["testdrive", "12"], { env: { DISPLAY: "", WAYLAND_DISPLAY: "" } });
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("https://kiln.test/testdrives/8/secret") });

@@ -18,6 +18,7 @@ const TestdriveRequest = z.object({
   user_data: z.string().optional(),
   meta_data: z.string().optional(),
   network_config: z.string().optional(),
+  check_run: id("invalid_value").optional(),
 });
 
 export const testdrives: CallGroup = {
@@ -45,13 +46,17 @@ export const testdrives: CallGroup = {
       details:
         "If no builder agent has a public address, the host is the service's and the port is 0. The page works anyway. " +
         "With `network=on` the machine has a network card, and its web server is at web_url. The machine can reach nothing. " +
-        "With `user_data`, `meta_data` or `network_config`, cloud-init finds them on a disk, and Ignition gets `user_data` from QEMU. They are stored nowhere.",
+        "With `user_data`, `meta_data` or `network_config`, cloud-init finds them on a disk, and Ignition gets `user_data` from QEMU. They are stored nowhere. " +
+        "With `check_run`, the machine of that run continues as it was when its checks ended, with the devices that it had.",
       params: TestdriveRequest,
       answer: testdrive,
       refuses: ["missing_parameter", "invalid_build_id", "invalid_value", "build_not_found", "no_build_slots"],
-      act: async ({ env, db, account, baseUrl, requestId }, { build_id: buildId, network, ...sent }) => {
+      act: async (
+        { env, db, account, baseUrl, requestId },
+        { build_id: buildId, check_run: checkRunId, network, ...sent },
+      ) => {
         if (network === "on") checkGuestWeb(env, baseUrl);
-        const request = { buildId, hasNetwork: network === "on", seed: readSeed(sent), requestId };
+        const request = { buildId, checkRunId, hasNetwork: network === "on", seed: readSeed(sent), requestId };
         const started = await startTestdrive({ env, db }, account, request);
         return { ...started, webUrl: guestWebUrl(env, baseUrl, started.testdrive) };
       },

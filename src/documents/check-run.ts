@@ -1,4 +1,4 @@
-import { checkKinds, checkRunStates, outcomes, sentenceOfCheck } from "#lib/contract/index";
+import { checkKinds, checkRunStates, machineKeptUntil, outcomes, sentenceOfCheck } from "#lib/contract/index";
 import type { CheckRun } from "#storage/check-runs";
 import { arrayOf, bool, fields, id, inside, int, lines, oneOf, text, through, time } from "#lib/wire/field";
 import { document } from "#lib/wire/shape";
@@ -33,6 +33,7 @@ const facts = fields({
   ended_at: time("endedAt", "2026-03-04T16:30:40Z").optional(),
   login_seconds: int(({ loginSeconds }: CheckRun) => loginSeconds && Math.round(loginSeconds), 14).optional(),
   emulated: bool("isEmulated", false).optional(),
+  machine_kept_until: time(machineKeptUntil, "2026-03-05T16:30:40Z").optional(),
   checks: inside(checksOf, arrayOf("check", check)),
   console: lines("console", "Welcome to Tiny Linux\ntiny login:").unlessEmpty(),
 });

@@ -10,6 +10,8 @@ export const wantedOf = (build: BuildWanted): BuildWanted => {
 /** Work that is waiting for an agent. `isAgain`: an agent was already woken for it, and has not claimed it. */
 export type WaitingWork = ({ kind: "build"; wanted: BuildWanted } | { kind: "testdrive"; arch?: Arch | undefined }) & {
   isAgain?: boolean;
+  /** The only agent that can do the work. Default: any. */
+  agentId?: number | undefined;
 };
 
 /** The facts about a connected agent. */

@@ -36,7 +36,9 @@ export class Switchboard extends DurableObject<Env> {
    * Returns whether there was such a free agent. Without work, it wakes all agents, for callers from before pools.
    */
   wake(work?: WaitingWork): boolean {
-    const agents = this.#sockets.all().filter(({ socket }) => socket.readyState === WebSocket.OPEN);
+    const canBe = (agentId: number) => work?.agentId === undefined || agentId === work.agentId;
+    const all = this.#sockets.all();
+    const agents = all.filter(({ agentId, socket }) => socket.readyState === WebSocket.OPEN && canBe(agentId));
     const silent = agents.filter(({ member }) => !work || (!work.isAgain && isSilent(member)));
     for (const { socket } of silent) sendNotice([socket], { type: "wake" });
     if (!work) return false;

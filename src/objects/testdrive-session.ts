@@ -28,6 +28,8 @@ interface Session {
   state: TestdriveState;
   /** Whether its agent must also get a seed, which is not stored. */
   isSeeded?: boolean;
+  /** The only agent that can claim it. Absent: any. */
+  agentId?: number;
   attempt?: Claimant & { token: string; vnc: VncAddress };
 }
 
@@ -70,11 +72,21 @@ export class TestdriveSession {
     return session && { state: session.state, vnc: session.attempt?.vnc ?? null, password: session.password };
   }
 
-  async begin(facts: TestdriveFacts, seed?: Seed): Promise<void> {
+  /** With `agentId`, only that agent can claim it. */
+  async begin(
+    facts: TestdriveFacts,
+    { seed, agentId }: { seed?: Seed | undefined; agentId?: number | undefined } = {},
+  ): Promise<void> {
     this.#seed = seed;
     const state = startWaiting(Date.now());
     this.#record.rowIs({ state: "new", agentId: null });
-    await this.#save({ facts, password: newPassword(8), state, ...(seed && { isSeeded: true }) });
+    const only = { ...(seed && { isSeeded: true }), ...(agentId !== undefined && { agentId }) };
+    await this.#save({ facts, password: newPassword(8), state, ...only });
+  }
+
+  /** The only agent that can claim it. Undefined: any. */
+  get agentId(): number | undefined {
+    return this.#session?.agentId;
   }
 
   /** Whether an agent can claim it. */
@@ -91,8 +103,8 @@ export class TestdriveSession {
   }
 
   /**
-   * Gives the session to the first agent that claims it and can start its kind of machine. A repeated claim gets the
-   * same answer.
+   * Gives the session to the first agent that claims it and can start its machine. A repeated claim gets the same
+   * answer.
    */
   async claim(
     by: Claimant,
@@ -101,7 +113,8 @@ export class TestdriveSession {
     const session = this.#session;
     const again = session?.attempt && isSameClaim(session.attempt, by) ? session.attempt : undefined;
     if (!session || (!again && session.state.status !== "waiting")) return { refused: "taken" };
-    if (!startsMachine({ machines }, session.facts.arch)) return { refused: "taken" };
+    const isFit = startsMachine({ machines }, session.facts.arch) && (session.agentId ?? by.agentId) === by.agentId;
+    if (!isFit) return { refused: "taken" };
     const seed = this.#seed;
     // The seed is lost. A machine without it would not be the one that its user asked for.
     if (session.isSeeded && !seed) return { refused: "taken" };

@@ -14,10 +14,17 @@ export class Testdrive extends DurableObject<Env> {
   readonly #session = new TestdriveSession(this.ctx, this.env, (reason) => this.#sockets.hangUp(reason));
   readonly #sockets = new TestdriveSockets(this.ctx, this.env, this.#session);
 
-  /** Wakes agents up and waits until one claims the session, or for 10 seconds. */
-  async start(facts: TestdriveFacts, seed?: Seed): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
+  /**
+   * Wakes agents up and waits until one claims the session, or for 10 seconds. Only the agent `agentId` can claim it;
+   * by default, any agent.
+   */
+  async start(
+    facts: TestdriveFacts,
+    seed?: Seed,
+    agentId?: number,
+  ): Promise<{ claimed: TestdriveLook } | { refused: "unclaimed" }> {
     if (!this.#session.facts) {
-      await this.#session.begin(facts, seed);
+      await this.#session.begin(facts, { seed, agentId });
       this.ctx.waitUntil(this.#callAgents(facts.testdriveId));
     }
     await this.#session.decision();
@@ -109,8 +116,9 @@ export class Testdrive extends DurableObject<Env> {
     await sendJob(this.env, { kind: "testdrive", testdriveId, ...(requestId !== undefined && { requestId }) }).catch(
       (error: unknown) => logFailure("could not call the agents for a testdrive", error, { testdriveId, requestId }),
     );
+    const { agentId } = this.#session;
     let isAgain = false;
-    while (this.#session.isWaiting && (await wakeAgent(this.env, { kind: "testdrive", arch, isAgain }))) {
+    while (this.#session.isWaiting && (await wakeAgent(this.env, { kind: "testdrive", arch, agentId, isAgain }))) {
       isAgain = true;
       await this.#session.decision(nextAgentAfterMs);
     }

@@ -7,6 +7,7 @@ export const parameterMeanings: Readonly<Record<string, string>> = {
   arch: "`x86_64`, `aarch64`, or `i686` (answers call it `i586`).",
   base_system: "Base system, as templates and repositories name it: `tiny-1.0`.",
   build_id: "Id of a build.",
+  check_run: "Id of a run of checks. The testdrive continues the machine that a builder has kept after it.",
   clone_from: "Id of the template or appliance to copy.",
   delivery_id: "Id of a delivery.",
   difference: "`false`: without the differences of text files.",

@@ -33,7 +33,7 @@ import {
   wakeSilentBuilds,
 } from "#domain/sweep";
 import { forgetTestdrives } from "#domain/testdrives/retention";
-import { wakeSilentTestdrives } from "#domain/testdrives/testdrive";
+import { wakeSilentTestdrives } from "#domain/testdrives/wake";
 import { watchImages } from "#domain/updates/watch";
 import { removeExpiredUploads, removeStrayTails } from "#domain/uploads/sweep";
 import { logFailure } from "#log/log";

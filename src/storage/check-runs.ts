@@ -132,7 +132,10 @@ export async function failWaitingRun(db: Database, { id }: Pick<CheckRun, "id">,
     .where(and(eq(checkRuns.id, id), isWaiting));
 }
 
-type Ending = Pick<CheckRun, "state" | "results" | "loginSeconds" | "isEmulated" | "console" | "screenBlob">;
+type Ending = Pick<
+  CheckRun,
+  "state" | "results" | "loginSeconds" | "isEmulated" | "console" | "screenBlob" | "isMachineKept"
+>;
 
 /** Saves the results of an attempt. False if the attempt is over, or has reported before. */
 export async function saveCheckResults(db: Database, testdriveUid: string, ending: Ending): Promise<boolean> {

@@ -3,16 +3,21 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMachine, run, type Machine } from "../../cli/test/support/machine.ts";
 import { restClient, type RestClient } from "./support/rest.ts";
+import { typeAsRoot } from "./support/at-screen.ts";
+import { watchSession, type Session } from "./support/session.ts";
 import type { Ready } from "./support/service.ts";
 import { addAccount, sharedService } from "./support/shared-service.ts";
 
 let account: Ready;
+let stateDir: string;
 let tux: RestClient;
 let machine: Machine;
 let applianceId: string;
 
 beforeAll(async () => {
-  account = await addAccount(await sharedService("with-agent"), "checker");
+  const service = await sharedService("with-agent");
+  ({ stateDir } = service);
+  account = await addAccount(service, "checker");
   tux = restClient(account);
   machine = newMachine();
   applianceId = (await tux.call("POST", "/appliances", { clone_from: 2, arch: "x86_64", name: "First" })).appliance.id;
@@ -38,8 +43,21 @@ const publish = () => ask("POST", `/gallery/appliances/${applianceId}/version/0.
 /** The command of docs/checks.md, which waits for the run. */
 async function check(...options: string[]) {
   const [, command = ""] = /```bash\n(.*)\n```/.exec(readFileSync("docs/checks.md", "utf8")) ?? [];
+  return await kiln([command, ...options].join(" "));
+}
+
+async function kiln(command: string) {
   const env = { ...machine.env, KILN_URL: account.url, KILN_ACCOUNT: account.username, KILN_TOKEN: account.api_key };
-  return await run("bash", ["-ec", [command, ...options].join(" ")], { env, input: "", cwd: machine.folder });
+  return await run("bash", ["-ec", command], { env, input: "", cwd: machine.folder });
+}
+
+/** The testdrive that docs/checks.md starts, watched. */
+async function continueMachine(): Promise<Session> {
+  const [, command = ""] = /```sh\n(kiln testdrive .*)\n```/.exec(readFileSync("docs/checks.md", "utf8")) ?? [];
+  const started = await kiln(`${command} --no-open --json`);
+  expect(started.code, started.stderr).toBe(0);
+  const { testdrive } = JSON.parse(started.stdout) as { testdrive: { id: number; url: string } };
+  return await watchSession(stateDir, { ...testdrive, id: String(testdrive.id) });
 }
 
 const good = [
@@ -60,7 +78,7 @@ it("names what an image does not do, and lets it be published when that is fixed
   const wrong = [
     { kind: "port_open", port: 22, seconds: 1 },
     { kind: "console_text", text: "never comes", seconds: 1 },
-    { kind: "command", command: "echo not yet; exit 4", seconds: 8 },
+    { kind: "command", command: "echo not yet | tee /run/checked; exit 4", seconds: 8 },
     { kind: "disk", megabytes: 1 },
   ];
   await configure({ checks: [...good, ...wrong], settings: { publish_when: "checked" } });
@@ -79,6 +97,11 @@ it("names what an image does not do, and lets it be published when that is fixed
   expect(failed.stdout).toMatch(/\n {2}\d+ MB are used\./);
   expect(failed.stdout).toMatch(/Login after \d+ s\./);
   expect(await (await publish()).text()).toContain("a check failed: Port 22 accepts connections within 1 s.");
+
+  const kept = await continueMachine();
+  // Only the memory of the checked machine has this file.
+  await typeAsRoot(kept.viewer, "cp /run/checked /dev/console", () => /^not yet$/m.test(kept.serial()));
+  await kept.stop();
 
   await configure({ checks: [...good, ...restarts] });
   const passed = await check();

@@ -2,25 +2,15 @@
 import { Buffer } from "node:buffer";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  attemptHeader,
-  completeCheck,
-  TestdriveClaimAnswer,
-  type CheckReport,
-  type CheckResult,
-  type TestdriveClaim,
-} from "#lib/contract/index";
+import { attemptHeader, completeCheck, type CheckResult } from "#lib/contract/index";
 import { wakeChecks } from "#domain/checks/sweep";
-import { testdriveObject } from "#domain/testdrives/testdrive";
 import { addTestdrive, findTestdrive, saveTestdrive, type Testdrive } from "#storage/testdrives";
 import { pngOf } from "../picture/png-maker.ts";
-import { checkReport } from "../support/check-report.ts";
+import { checkedBuild, claim, claimOf, endSession, finishes, reported, runsOf } from "../support/checks.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { putConfiguration } from "../support/configurations.ts";
-import { createAppliance, startBuild } from "../support/factories.ts";
-import { fakeAgent } from "../support/fake-agent.ts";
-import { pageOf, textOf } from "../support/html.ts";
 import { publish } from "../support/gallery.ts";
+import { pageOf, textOf } from "../support/html.ts";
 import { db, until } from "../support/testdrives.ts";
 
 let tux: Client;
@@ -28,7 +18,6 @@ beforeAll(async () => {
   tux = await signedIn();
 });
 
-const json = "application/json";
 const login = completeCheck({ kind: "login" });
 const closed = completeCheck({ kind: "port_closed", port: 23 });
 const passed: CheckResult = { outcome: "passed", seen: "It came.", seconds: 12 };
@@ -37,63 +26,6 @@ const failed: CheckResult = {
   seen: "The machine accepted \u202ea \u001b[1mconnection.",
   seconds: 13,
 };
-
-async function checkedBuild(
-  configuration: object = { checks: [{ kind: "login" }, { kind: "port_closed", port: 23 }] },
-) {
-  const applianceId = await createAppliance(tux);
-  expect((await putConfiguration(tux, applianceId, configuration)).status).toBe(200);
-  const buildId = await startBuild(tux, applianceId);
-  await (await fakeAgent()).buildsSuccessfully(buildId);
-  return { applianceId, buildId };
-}
-
-const runsOf = async (buildId: number) =>
-  (await (await tux.get(`/builds/${buildId}/checks`, { headers: { accept: json } })).json<{ check_runs: Run[] }>())
-    .check_runs;
-interface Run {
-  id: number;
-  state: string;
-  message?: string;
-  login_seconds?: number;
-  console?: string;
-  checks: { kind: string; expected: string; outcome?: string; seen?: string }[];
-}
-
-async function claim(canCheck = true, more: object = {}): Promise<TestdriveClaim | null> {
-  const answer = await visit("/agent/testdrives/claim", {
-    method: "POST",
-    headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, "content-type": json },
-    body: JSON.stringify({ vnc: null, ...(canCheck && { canCheck: true }), ...more }),
-  });
-  return TestdriveClaimAnswer.parse(await answer.json()).testdrive;
-}
-
-/** The claim of this build's checks. */
-async function claimOf(buildId: number): Promise<TestdriveClaim> {
-  const claimed = await claim();
-  if (claimed?.buildId !== buildId) throw new Error("the checks were not offered");
-  return claimed;
-}
-
-const reported = ({ testdriveId, token }: TestdriveClaim, results: CheckResult[], more: Partial<CheckReport> = {}) =>
-  visit(`/agent/testdrives/${testdriveId}/checks`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${env.AGENT_TOKEN}`, [attemptHeader]: token, "content-type": json },
-    body: JSON.stringify(checkReport(results, more)),
-  });
-
-/** An agent that claims the checks of this build, reports, and ends its session. */
-async function finishes(buildId: number, results: CheckResult[]): Promise<void> {
-  const claimed = await claimOf(buildId);
-  expect((await reported(claimed, results)).status).toBe(204);
-  await endSession(claimed);
-}
-
-async function endSession({ testdriveId }: TestdriveClaim): Promise<void> {
-  const row = await findTestdrive(db, testdriveId);
-  if (row) await testdriveObject(env, row).stop();
-}
 
 /** A testdrive of the account, claimed by an agent. */
 async function useSlot(buildId: number): Promise<Testdrive> {
@@ -111,16 +43,16 @@ async function useSlot(buildId: number): Promise<Testdrive> {
 
 describe("the checks of a build", () => {
   it("run when it has finished, and say what was seen", async () => {
-    const { buildId } = await checkedBuild();
-    expect((await runsOf(buildId)).map(({ state }) => state)).toEqual(["waiting"]);
+    const { buildId } = await checkedBuild(tux);
+    expect((await runsOf(tux, buildId)).map(({ state }) => state)).toEqual(["waiting"]);
 
     const claimed = await claimOf(buildId);
     expect(claimed).toMatchObject({ checks: [login, closed], hasNetwork: true });
-    expect((await runsOf(buildId))[0]?.state).toBe("running");
+    expect((await runsOf(tux, buildId))[0]?.state).toBe("running");
     const answers = [await reported(claimed, [passed, failed]), await reported(claimed, [passed, passed])];
 
     expect(answers.map(({ status }) => status)).toEqual([204, 204]);
-    const [run] = await runsOf(buildId);
+    const [run] = await runsOf(tux, buildId);
     expect(run).toMatchObject({ state: "failed", login_seconds: 12, console: "Welcome\ntiny login: " });
     expect(run?.checks[1]).toEqual({
       kind: "port_closed",
@@ -130,45 +62,47 @@ describe("the checks of a build", () => {
       seconds: 13,
     });
     await endSession(claimed);
-    expect((await runsOf(buildId))[0]?.state).toBe("failed");
+    expect((await runsOf(tux, buildId))[0]?.state).toBe("failed");
   });
 
   it("run on request, once at a time", async () => {
-    const { buildId } = await checkedBuild();
-    const [first] = await runsOf(buildId);
+    const { buildId } = await checkedBuild(tux);
+    const [first] = await runsOf(tux, buildId);
     await tux.post(`/builds/${buildId}/checks`);
-    expect((await runsOf(buildId)).map(({ id }) => id)).toEqual([first?.id]);
+    expect((await runsOf(tux, buildId)).map(({ id }) => id)).toEqual([first?.id]);
     await finishes(buildId, [passed, passed]);
 
     expect((await tux.post(`/builds/${buildId}/checks`)).status).toBe(200);
 
-    expect((await runsOf(buildId)).map(({ state }) => state)).toEqual(["waiting", "passed"]);
+    expect((await runsOf(tux, buildId)).map(({ state }) => state)).toEqual(["waiting", "passed"]);
     await finishes(buildId, [passed, passed]);
   });
 
   it("go to another agent if one dies, and at last say that nothing is known", async () => {
-    const { buildId } = await checkedBuild();
+    const { buildId } = await checkedBuild(tux);
     for (const state of ["waiting", "waiting", "error"]) {
       const claimed = await claimOf(buildId);
       await endSession(claimed);
-      await until(async () => ((await runsOf(buildId))[0]?.state === state ? true : undefined));
+      await until(async () => ((await runsOf(tux, buildId))[0]?.state === state ? true : undefined));
       expect((await reported(claimed, [passed, passed])).status).toBe(410);
     }
-    expect((await runsOf(buildId))[0]?.message).toBe("You stopped it.");
+    expect((await runsOf(tux, buildId))[0]?.message).toBe("You stopped it.");
   });
 
   it("are not passed if one could not be run", async () => {
-    const { buildId } = await checkedBuild();
+    const { buildId } = await checkedBuild(tux);
     await finishes(buildId, [passed, { outcome: "not_run", seen: "No answer.", seconds: 9 }]);
-    expect((await runsOf(buildId))[0]?.state).toBe("error");
+    expect((await runsOf(tux, buildId))[0]?.state).toBe("error");
   });
 
   it("are no testdrives of the account, and not for agents that cannot check", async () => {
-    const { buildId } = await checkedBuild();
+    const { buildId } = await checkedBuild(tux);
     expect(await claim(false)).toBeNull();
     const claimed = await claimOf(buildId);
 
-    const list = await (await tux.get("/testdrives", { headers: { accept: json } })).json<{ testdrives: unknown[] }>();
+    const list = await (
+      await tux.get("/testdrives", { headers: { accept: "application/json" } })
+    ).json<{ testdrives: unknown[] }>();
     expect(list.testdrives).toEqual([]);
     expect((await tux.delete(`/testdrives/${claimed.testdriveId}`)).status).toBe(404);
     await reported(claimed, [passed, passed]);
@@ -176,7 +110,7 @@ describe("the checks of a build", () => {
   });
 
   it("wait while all testdrives of their account are in use", async () => {
-    const { buildId } = await checkedBuild();
+    const { buildId } = await checkedBuild(tux);
     const taken = [];
     for (let slot = 0; slot < Number(env.MAX_TESTDRIVES_PER_ACCOUNT); slot += 1) taken.push(await useSlot(buildId));
     expect(await claim()).toBeNull();
@@ -186,8 +120,8 @@ describe("the checks of a build", () => {
   });
 
   it("compare the screen with that of a build of the account, if it has passed", async () => {
-    const { buildId: earlier } = await checkedBuild({ checks: [{ kind: "login" }] });
-    const { buildId } = await checkedBuild({ checks: [{ kind: "screen", build: earlier }] });
+    const { buildId: earlier } = await checkedBuild(tux, { checks: [{ kind: "login" }] });
+    const { buildId } = await checkedBuild(tux, { checks: [{ kind: "screen", build: earlier }] });
     const before = await claimOf(earlier);
     const screen = pngOf(20, 10);
     await reported(before, [passed], { screen: Buffer.from(screen).toString("base64") });
@@ -217,7 +151,7 @@ describe("the checks of a build", () => {
   });
 
   it("refuse a report for other checks", async () => {
-    const { buildId } = await checkedBuild();
+    const { buildId } = await checkedBuild(tux);
     const claimed = await claimOf(buildId);
     expect((await reported(claimed, [passed])).status).toBe(400);
     expect((await reported(claimed, [passed, passed])).status).toBe(204);
@@ -225,29 +159,29 @@ describe("the checks of a build", () => {
   });
 
   it("are not run without checks, or on a format that does not boot alone", async () => {
-    const { buildId } = await checkedBuild({ checks: [] });
+    const { buildId } = await checkedBuild(tux, { checks: [] });
     const answer = await tux.post(`/builds/${buildId}/checks`);
     expect([answer.status, await answer.text()]).toEqual([
       400,
       expect.stringContaining("The appliance has no checks."),
     ]);
-    expect(await runsOf(buildId)).toEqual([]);
+    expect(await runsOf(tux, buildId)).toEqual([]);
   });
 
   it("wait again after a crash between the row and the session", async () => {
-    const { buildId } = await checkedBuild();
+    const { buildId } = await checkedBuild(tux);
     const claimed = await claimOf(buildId);
     const row = await findTestdrive(db, claimed.testdriveId);
     await env.DB.prepare("DELETE FROM testdrives WHERE uid = ?").bind(row?.uid).run();
 
     await wakeChecks({ env, db }, Date.now() + 10 * 60_000);
 
-    expect((await runsOf(buildId))[0]?.state).toBe("waiting");
+    expect((await runsOf(tux, buildId))[0]?.state).toBe("waiting");
     await finishes(buildId, [passed, passed]);
   });
 
   it("are deleted with the build", async () => {
-    const { buildId } = await checkedBuild();
+    const { buildId } = await checkedBuild(tux);
     await finishes(buildId, [passed, passed]);
     await tux.delete(`/builds/${buildId}`);
     const left = await env.DB.prepare("SELECT count(*) AS n FROM check_runs WHERE build_id = ?")
@@ -261,7 +195,7 @@ describe("an appliance that demands checks", () => {
   const demanding = { checks: [{ kind: "login" }], settings: { publish_when: "checked" } };
 
   it("refuses to publish until they have passed", async () => {
-    const { applianceId, buildId } = await checkedBuild(demanding);
+    const { applianceId, buildId } = await checkedBuild(tux, demanding);
     const refusal = async () => (await publish(tux, applianceId)).text();
 
     expect(await refusal()).toContain("Version 0.0.1 (oem) cannot be published: its checks have not ended yet.");

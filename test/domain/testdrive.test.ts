@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { endTestdrivesOf, wakeSilentTestdrives } from "#domain/testdrives/testdrive";
+import { endTestdrivesOf } from "#domain/testdrives/testdrive";
+import { wakeSilentTestdrives } from "#domain/testdrives/wake";
 import { addTestdrive, findTestdrive } from "#storage/testdrives";
 import { signedIn } from "../support/client.ts";
 import { counting } from "../support/counting.ts";

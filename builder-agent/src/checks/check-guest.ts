@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   completeCheck,
   isUsedBy,
-  kindsOfChecks,
   maxConsoleEnd,
   maxSeen,
   runCommands,
@@ -26,11 +25,6 @@ const usualSeconds = 300;
 /** Services that start together with the prompt get this time, too. */
 const settleMs = 2_000;
 
-/** The distinct ports of the guest that the checks need. */
-export const portsOf = (checks: readonly Check[]): number[] => [
-  ...new Set(checks.filter(({ kind }) => kindsOfChecks[kind].needsNetwork).map(({ port }) => port)),
-];
-
 export interface CheckedMachine {
   checks: readonly Check[];
   dir: SessionDir;
@@ -47,6 +41,13 @@ type LookCheck = Check & { kind: keyof typeof ways };
 
 const isRestart = (check: Check): check is RestartCheck => check.kind in restarts;
 const isLook = (check: Check): check is LookCheck => check.kind in ways;
+
+interface MachineControl {
+  /** Starts the machine again, with the disk that it has. */
+  start: () => Promise<Qemu>;
+  /** Keeps the machine as it is, for a testdrive, and ends it. Returns whether it is kept. */
+  keep: (qemu: Qemu) => Promise<boolean>;
+}
 
 /** A running machine, and its current boot. */
 interface Running {
@@ -75,12 +76,8 @@ export class GuestChecks implements Disposable {
     for (const boot of this.#boots) boot[Symbol.dispose]();
   }
 
-  /**
-   * Rejects if nothing was learned about the image, because the host or QEMU failed.
-   *
-   * @param start starts the machine again, with the disk that it has
-   */
-  async report(qemu: Qemu, start: () => Promise<Qemu>): Promise<CheckReport> {
+  /** Rejects if nothing was learned about the image, because the host or QEMU failed. */
+  async report(qemu: Qemu, { start, keep }: MachineControl): Promise<CheckReport> {
     const { checks, accel } = this.#machine;
     await using started = new AsyncDisposableStack();
     const startAgain = async () => started.use(await start());
@@ -94,12 +91,16 @@ export class GuestChecks implements Disposable {
       running = again?.running ?? running;
     }
     const looked = new Map<Check, CheckResult>(this.#each.map((check, index) => [check, first[index] ?? unknown]));
+    const results = checks.map((check) => looked.get(check) ?? restarted.get(check) ?? unknown);
+    const screen = await this.#screenOf(running);
+    const isWorthALook = results.some(({ outcome }) => outcome === "failed") && !running.guest.isOff;
     return {
-      results: checks.map((check) => looked.get(check) ?? restarted.get(check) ?? unknown),
+      results,
       loginSeconds: this.#boots[0]?.loginAt ?? null,
       isEmulated: accel === "tcg",
       console: this.#consoleEnd(),
-      screen: await this.#screenOf(running),
+      screen,
+      isMachineKept: isWorthALook && (await keep(running.qemu)),
     };
   }
 

@@ -1,5 +1,6 @@
 import { constants, copyFile, open, readFile, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { snapshotMs } from "../contract.ts";
 import { overlayName } from "../testdrive/disk.ts";
 import { serialLogName, type SavedState } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
@@ -11,12 +12,9 @@ import type { SessionDir } from "../testdrive/session-dir.ts";
 
 export const stateName = "state";
 
-/** A restored guest continues with its old clock, so an older snapshot is not used. */
-const maxAgeMs = 24 * 60 * 60 * 1000;
-
 export async function isFresh(snapshot: string): Promise<boolean> {
   const { mtimeMs } = await stat(join(snapshot, stateName));
-  return Date.now() - mtimeMs < maxAgeMs;
+  return Date.now() - mtimeMs < snapshotMs;
 }
 
 /**

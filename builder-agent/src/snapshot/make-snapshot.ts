@@ -1,14 +1,12 @@
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ImageType } from "../contract.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
-import { makeDrives, overlayName } from "../testdrive/disk.ts";
+import { makeDrives } from "../testdrive/disk.ts";
 import type { Machine } from "../testdrive/machine.ts";
 import { serialLogName, startQemu, type Qemu } from "../testdrive/qemu.ts";
 import { makeSessionDir, type SessionDir } from "../testdrive/session-dir.ts";
-import { flush, stateName, takeOverlay } from "./files.ts";
-import { saveState } from "./save-state.ts";
+import { storeSnapshot } from "./store.ts";
 import { takeScreen } from "./take-screen.ts";
 
 export interface SnapshotJob {
@@ -35,8 +33,6 @@ interface Limits {
 
 const usualLimits: Limits = { bootMs: 15 * 60_000, quietMs: 2_000 };
 const startTimeoutMs = 120_000;
-/** The limit for the screen's memory, firmware, and the state of devices. */
-const maxDeviceBytes = 64 * 1024 ** 2;
 /** An id that no session has: those count from 1. */
 const testdriveId = 0;
 
@@ -45,31 +41,20 @@ const testdriveId = 0;
  * disk. No viewer and no network reaches that machine, so nothing that a user types can get into the snapshot.
  */
 export async function makeSnapshot(job: SnapshotJob): Promise<void> {
-  const { image, imageType, cache, signal } = job;
-  const folder = cache.incoming(`${job.key}.snapshot`);
+  const { image, imageType, signal } = job;
   await using dir = await makeSessionDir(job.stateDir, `snapshot-${job.key}`);
-  try {
-    await mkdir(folder, { mode: 0o700 });
-    const drives = await makeDrives({ image, imageType }, dir, signal);
-    await boot({ ...job, machine: { ...job.machine, drives, testdriveId, vnc: null } }, { dir, folder });
-    await takeOverlay(dir.file(overlayName), join(folder, overlayName));
-    await rename(dir.file(serialLogName), join(folder, serialLogName));
-    await flush([join(folder, stateName), folder]);
-    await cache.putSnapshot(image, job.key, folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const drives = await makeDrives({ image, imageType }, dir, signal);
+  await boot({ ...job, machine: { ...job.machine, drives, testdriveId, vnc: null } }, dir);
 }
 
-/** Boots the machine and saves it. When this settles, QEMU has ended and its disk is no longer locked. */
-async function boot(job: SnapshotJob, { dir, folder }: { dir: SessionDir; folder: string }): Promise<void> {
+/** Boots the machine and saves it. When this settles, QEMU has ended. */
+async function boot(job: SnapshotJob, dir: SessionDir): Promise<void> {
   const { bootMs, quietMs } = { ...usualLimits, ...job.limits };
   const signal = AbortSignal.any([job.signal, AbortSignal.timeout(bootMs)]);
   await using qemu = await startQemu(job.machine, dir, { onEvent: () => {}, signal, isIdle: true, startTimeoutMs });
   await Promise.race([untilLogin(dir.file(serialLogName), quietMs, signal), failedBy(qemu)]);
   await job.onScreen?.(await takeScreen(qemu, { dir, testdriveId }));
-  const maxBytes = job.machine.memoryMb * 1024 ** 2 + maxDeviceBytes;
-  await saveState(qemu, join(folder, stateName), { dir, testdriveId, maxBytes, signal });
+  await storeSnapshot(qemu, { ...job, dir, testdriveId, memoryMb: job.machine.memoryMb, signal });
 }
 
 async function untilLogin(serialLog: string, quietMs: number, signal: AbortSignal): Promise<void> {

@@ -1,21 +1,19 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import { imageFormats, type TestdriveClaim } from "../contract.ts";
 import { freeBytes } from "../disk-room.ts";
-import { hostKey } from "../host-key.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
 import { sentenceOf, type Log } from "../log.ts";
 import type { SessionApi } from "../session-api.ts";
 import { makeDrives } from "../testdrive/disk.ts";
-import { machineArguments, type Machine } from "../testdrive/machine.ts";
+import type { Machine } from "../testdrive/machine.ts";
 import { startQemu, type Qemu, type QemuStart } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
-import { isFresh, openSnapshot } from "./files.ts";
+import { isFresh } from "./files.ts";
 import { makeSnapshot, type SnapshotJob } from "./make-snapshot.ts";
-import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
+import { restore, snapshotKey } from "./restore.ts";
+import { storeSnapshot } from "./store.ts";
 
 export interface SnapshotMeans {
   config: Pick<Config, "stateDir" | "snapshots">;
@@ -32,7 +30,15 @@ export interface SnapshotMeans {
 export interface Boot {
   claim: Pick<
     TestdriveClaim,
-    "buildId" | "imageType" | "arch" | "image" | "wantsScreen" | "testdriveId" | "token" | "requestId"
+    | "buildId"
+    | "imageType"
+    | "arch"
+    | "image"
+    | "wantsScreen"
+    | "testdriveId"
+    | "token"
+    | "requestId"
+    | "continuesAfter"
   >;
   image: CachedImage;
   machine: Machine;
@@ -42,6 +48,7 @@ export interface Boot {
 
 /** The number of times to try an image that does not reach its prompt, or does not continue from it. */
 const maxTries = 3;
+const notKept = "The machine of these checks is no longer kept. Start a testdrive that boots the image.";
 /** Left free for QEMU itself and for other programs on the host. */
 const spareMemoryMb = 512;
 
@@ -60,17 +67,41 @@ export class Snapshots {
   /** Starts the machine: from a snapshot of the booted guest if there is one, otherwise by booting. */
   async start(boot: Boot): Promise<Qemu> {
     const { claim, machine, dir, start } = boot;
+    if (claim.continuesAfter) return await this.#continue(boot);
     if (!this.#canMake(boot)) return await startQemu(machine, dir, start);
     // A guest on a network must have its own keys, and one with a seed must read it at its first boot. Variables of a
     // firmware are part of no snapshot.
     const alone = { ...machine, hasNetwork: false, seed: [], firmware: undefined };
     const isOwn = machine.hasNetwork || machine.seed.length > 0 || machine.firmware !== undefined;
-    const key = await snapshotKey(alone);
+    const key = await snapshotKey(alone, "booted");
     const restored = isOwn ? undefined : await this.#restore(key, boot);
     const qemu = restored ?? (await startQemu(machine, dir, start));
     const wantsSnapshot = !restored && !isOwn;
     if (wantsSnapshot || claim.wantsScreen) this.#want(key, { ...boot, machine: alone });
     return qemu;
+  }
+
+  /**
+   * Keeps a machine as it is after its checks, and ends it, so that a testdrive can continue it. Returns whether it is
+   * kept.
+   */
+  async keep(boot: Omit<Boot, "start">, qemu: Qemu, signal: AbortSignal): Promise<boolean> {
+    const { claim, image, machine, dir } = boot;
+    const { cache, config, log } = this.#means;
+    // Variables of a firmware are part of no snapshot.
+    if (!this.#canMake(boot) || machine.firmware !== undefined) return false;
+    const { buildId, testdriveId } = claim;
+    try {
+      await checkDisk(machine, config.stateDir);
+      const key = await snapshotKey(machine, "checked");
+      await storeSnapshot(qemu, { key, image, cache, dir, testdriveId, memoryMb: machine.memoryMb, signal });
+      log("machine kept", { buildId });
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      log("machine not kept", { buildId, reason: sentenceOf(error) });
+      return false;
+    }
   }
 
   /** Settles when nothing is being made. */
@@ -82,10 +113,24 @@ export class Snapshots {
    * Whether a snapshot is possible: an installation medium has no prompt to wait for, and a machine for arm64 does not
    * start without its firmware.
    */
-  #canMake({ claim: { imageType, arch } }: Boot): boolean {
+  #canMake({ claim: { imageType, arch } }: Pick<Boot, "claim">): boolean {
     return (
       this.#means.config.snapshots === "on" && arch !== "aarch64" && imageFormats[imageType].product !== "installer"
     );
+  }
+
+  /** Rejects with a sentence for the user: a machine that boots would be another one than the user wants to see. */
+  async #continue({ image, machine, dir, start }: Boot): Promise<Qemu> {
+    const { cache, log } = this.#means;
+    try {
+      const snapshot = await cache.findSnapshot(image, await snapshotKey(machine, "checked"));
+      if (snapshot === undefined || !(await isFresh(snapshot))) throw new Error("there is none that is fresh");
+      return await restore(snapshot, { machine, dir, start });
+    } catch (error) {
+      start.signal.throwIfAborted();
+      log("kept machine not used", { reason: sentenceOf(error) });
+      throw new Error(notKept, { cause: error });
+    }
   }
 
   async #restore(key: string, { claim, image, machine, dir, start }: Boot): Promise<Qemu | undefined> {
@@ -147,49 +192,14 @@ export class Snapshots {
   }
 }
 
-async function checkMeans({ memoryMb }: Machine, stateDir: string): Promise<void> {
+async function checkMeans(machine: Machine, stateDir: string): Promise<void> {
+  const { memoryMb } = machine;
   const available = Number(/^MemAvailable: +(\d+) kB$/m.exec(await readFile("/proc/meminfo", "utf8"))?.[1] ?? 0) / 1024;
   if (available < memoryMb + spareMemoryMb) throw new Error(`only ${Math.round(available)} MB of memory are free`);
+  await checkDisk(machine, stateDir);
+}
+
+async function checkDisk({ memoryMb }: Machine, stateDir: string): Promise<void> {
   const free = (await freeBytes(stateDir)) / 1024 ** 2;
   if (free < 2 * memoryMb + spareMemoryMb) throw new Error(`only ${Math.round(free)} MB of disk are free`);
-}
-
-/**
- * Names the snapshots from which this machine can start: those of a machine with the same arguments, which include the
- * path of the image, saved by the same QEMU on the same kernel and processor.
- */
-async function snapshotKey(machine: Machine): Promise<string> {
-  const words = [await hostKey(), ...machineArguments(machine)];
-  return createHash("sha256").update(words.join("\n")).digest("hex").slice(0, 32);
-}
-
-const Status = z.object({ status: z.string() });
-/** Loading a state of some hundred megabytes takes a tenth of a second. */
-const loadTimeoutMs = 20_000;
-
-/** Continues the machine of a snapshot, on a copy of its disk. If it rejects, no QEMU is left running. */
-async function restore(
-  snapshot: string,
-  { machine, dir, start }: { machine: Machine; dir: SessionDir; start: QemuStart },
-): Promise<Qemu> {
-  await using saved = await openSnapshot(snapshot, dir);
-  const qemu = await startQemu(machine, dir, { ...start, saved });
-  try {
-    await untilLoaded(qemu, AbortSignal.any([start.signal, AbortSignal.timeout(loadTimeoutMs)]));
-    await qemu.execute("cont");
-    return qemu;
-  } catch (error) {
-    await qemu[Symbol.asyncDispose]();
-    throw error;
-  }
-}
-
-/** The machine was saved while paused, so it is paused when it is loaded. */
-async function untilLoaded(qemu: Qemu, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    const { status } = Status.parse(await qemu.execute("query-status"));
-    if (status === "paused") return;
-    if (status !== "inmigrate") throw new Error(`QEMU did not load the saved state: it is "${status}"`);
-    await sleep(5, undefined, { signal });
-  }
 }

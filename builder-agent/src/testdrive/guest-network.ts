@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guestAddress } from "../contract.ts";
+import { guestAddress, visitedPort } from "../contract.ts";
 import type { Qmp } from "./qmp.ts";
 
 /** The first port of the sandbox's loopback that QEMU forwards to the guest. The next ones follow it. */
@@ -8,9 +8,6 @@ export const clientsPort = 5900;
 /** Sockets in the session's directory that lead to these ports. */
 const webSocket = "web.sock";
 export const clientsSocket = "clients.sock";
-
-/** The guest's port that visitors of a testdrive reach. */
-export const visitedPort = 80;
 
 interface Network {
   hasNetwork: boolean;

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Config } from "../config.ts";
-import { GuestChecks, portsOf, type CheckedMachine } from "../checks/check-guest.ts";
-import { runCommands, type TestdriveClaim, type TestdriveOrder } from "../contract.ts";
+import { GuestChecks, type CheckedMachine } from "../checks/check-guest.ts";
+import { portsOfChecks, runCommands, visitedPort, type TestdriveClaim, type TestdriveOrder } from "../contract.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
@@ -13,7 +13,6 @@ import type { SessionApi } from "../session-api.ts";
 import type { WorkerApi } from "../worker-api.ts";
 import { Control } from "./control.ts";
 import { makeDrives, overlayName } from "./disk.ts";
-import { visitedPort } from "./guest-network.ts";
 import { answerVisit } from "./guest-web.ts";
 import { getImage } from "./image.ts";
 import { makeArmFirmware } from "./arm-machine.ts";
@@ -43,7 +42,7 @@ export interface TestdriveParts {
   >;
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
-  snapshots: Pick<Snapshots, "start">;
+  snapshots: Pick<Snapshots, "start" | "keep">;
   endedDisks: EndedDisks;
   /** Aborted when the agent stops. */
   signal: AbortSignal;
@@ -156,7 +155,10 @@ async function host(session: Session): Promise<string> {
   await using tpm = claim.hasSecureBoot && firmware ? await startTpm(dir, signal) : undefined;
   const machine = { ...(await machineOf(session, { image, dir, accel, enclosed })), firmware, tpm: tpm?.args };
   const early = enclosed ? [] : ((await reserved?.handOver()) ?? []);
-  await using files = await SessionFiles.open({ claim, overlay: dir.file(overlayName), image, ...parts });
+  // No one can ask for the files that checks have changed.
+  await using files = claim.checks
+    ? undefined
+    : await SessionFiles.open({ claim, overlay: dir.file(overlayName), image, ...parts });
   const onRestart = () => {
     parts.log("testdrive restarted", { reason: "its kernel was stuck" });
     control.say("The machine did not start because its host is busy. It has been restarted.");
@@ -175,13 +177,14 @@ async function host(session: Session): Promise<string> {
   if (qemu.clients) reserved?.passOn(qemu.clients);
   for (const client of early) if (reserved) void joinEarly(client, reserved);
 
-  files.attach(qemu);
+  files?.attach(qemu);
   control.report({ type: "ready" });
   if (claim.hasSecureBoot) control.say(secureBootSentence(machine));
   session.ready.resolve({ ...dir, endpoints: qemu.endpoints });
   parts.log("testdrive ready", { ms: Math.round(performance.now() - startedAt) });
   if (!checked) return await orAborted(qemu.ended, signal);
-  await parts.api.sendChecks(leaseOfTestdrive(claim), await checked.report(qemu, boot), signal);
+  const keep = (running: Qemu) => parts.snapshots.keep({ claim, image, machine, dir }, running, signal);
+  await parts.api.sendChecks(leaseOfTestdrive(claim), await checked.report(qemu, { start: boot, keep }), signal);
   return "The checks have ended.";
 }
 
@@ -190,14 +193,15 @@ async function machineOf(
   { image, dir, ...host }: { image: CachedImage; dir: SessionDir } & Pick<Machine, "accel" | "enclosed">,
 ): Promise<Machine> {
   const growsBy = claim.seed ? seedRoom : 0;
+  const checks = claim.checks ?? claim.continuesAfter;
   return {
     testdriveId: claim.testdriveId,
     arch: claim.arch,
     ...host,
     memoryMb: Math.min(claim.memoryMb, parts.config.memoryMb),
     hasNetwork: claim.hasNetwork ?? false,
-    ports: claim.checks && portsOf(claim.checks),
-    hasCommands: claim.checks && runCommands(claim.checks),
+    ports: checks && portsOfChecks(checks),
+    hasCommands: checks && runCommands(checks),
     drives: await makeDrives({ image, imageType: claim.imageType, growsBy }, dir, signal),
     seed: claim.seed ? await makeSeed(claim.seed, dir, signal) : [],
     image: image.path,

@@ -19,9 +19,14 @@ function breakingItself(text: string): Buffer {
   return bootSector(write + remove + Buffer.from(`${text}\0`).toString("hex"));
 }
 
-async function checked(sector: Buffer, checks: Check[], screens: ReadonlyMap<number, Buffer> = new Map()) {
+async function checked(
+  sector: Buffer,
+  checks: Check[],
+  { screens = new Map(), snapshots = "off" }: { screens?: ReadonlyMap<number, Buffer>; snapshots?: "on" | "off" } = {},
+) {
   await using session = await startSession({
     sector,
+    snapshots,
     change: (claim) => ({ ...claim, hasNetwork: true, checks }),
   });
   for (const [build, png] of screens) session.service.screens.set(build, png);
@@ -120,7 +125,7 @@ describe("checks of a machine", () => {
         screen(2, { percent: 40, seconds: 60 }),
         ...[3, 4, 5, 6].map((build) => screen(build)),
       ],
-      screens,
+      { screens },
     );
 
     expect(report?.results.map(({ outcome }) => outcome)).toEqual([
@@ -177,6 +182,21 @@ describe("checks of a machine", () => {
 
     expect(report?.results.map(({ outcome }) => outcome)).toEqual(["not_run", "failed"]);
     expect(report?.results[0]?.seen).toBe("The machine was not restarted, because another check had not passed.");
+  });
+
+  it("keeps a machine that has failed, after its picture was taken", async () => {
+    const [prompt, text] = [
+      completeCheck({ kind: "login", seconds: 60 }),
+      { kind: "console_text", seconds: 1 } as const,
+    ];
+    const on = { snapshots: "on" } as const;
+    const { report } = await checked(writing("mini login: "), [prompt, completeCheck({ ...text, text: "no" })], on);
+    expect(report).toMatchObject({ isMachineKept: true, screen: expect.stringMatching(/^iVBOR/) });
+
+    const { report: good } = await checked(writing("mini login: "), [prompt], on);
+    expect(good).toMatchObject({ isMachineKept: false });
+    const { report: off } = await checked(writing("mini login: "), [prompt, completeCheck({ ...text, text: "no" })]);
+    expect(off).toMatchObject({ isMachineKept: false });
   });
 
   it("reports nothing if the session ends first", async () => {

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { TestdriveClaim } from "../../src/contract.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import type { Lease } from "../../src/lease.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
@@ -30,6 +31,8 @@ export interface PlaceOptions {
   refusesScreens?: boolean;
 }
 
+type Asked = Pick<TestdriveClaim, "wantsScreen" | "continuesAfter">;
+
 /** An agent's state directory with one cached image, and sessions started from the image on real QEMUs. */
 export async function makePlace({
   snapshots = "on",
@@ -59,7 +62,7 @@ export async function makePlace({
   const made = new Snapshots({ config, cache, api: { sendScreen }, log, signal, limits });
 
   /** Starts a session of the build as runTestdrive does. */
-  async function startSession(change: Partial<Machine> = {}, wantsScreen = false) {
+  async function startSession(change: Partial<Machine> = {}, asked: Asked = {}) {
     const testdriveId = nextId++;
     const dir = await makeSessionDir(state.path, testdriveId);
     const held = await cache.find(buildId, image.sha256);
@@ -68,12 +71,14 @@ export async function makePlace({
     const usual = { accel: "tcg", memoryMb: 64, hasNetwork: false, seed: [], diskBytes: 1e9, vnc: null } as const;
     const { enclosed } = await getSandbox();
     const machine = { ...usual, testdriveId, drives, image: held.path, enclosed, ...change };
-    const claim = { buildId, imageType: "oem", image, wantsScreen, testdriveId, token: "token" } as const;
-    const qemu = await made.start({ claim, image: held, machine, dir, start: { onEvent: () => {}, signal } });
+    const claim = { buildId, imageType: "oem", image, testdriveId, token: "token", ...asked } as const;
+    const boot = { claim, image: held, machine, dir };
+    const qemu = await made.start({ ...boot, start: { onEvent: () => {}, signal } });
     const console = () => readFile(dir.file("serial.log"), "latin1");
     return {
       qemu,
       console,
+      keep: () => made.keep(boot, qemu, signal),
       strike: (key: string) => qemu.execute("send-key", { keys: [{ type: "qcode", data: key }] }),
       async says(words: string) {
         let output = "";

@@ -1,7 +1,9 @@
-import { globSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { globSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { completeCheck, portsOfChecks } from "../../src/contract.ts";
+import type { Machine } from "../../src/testdrive/machine.ts";
 import { eventually, processesIn } from "../support/agent-place.ts";
 import { makePlace } from "./place.ts";
 
@@ -146,10 +148,90 @@ describe("a snapshot of the booted guest", () => {
   });
 });
 
+describe("a machine that is kept after its checks", () => {
+  const checks = [completeCheck({ kind: "http" })];
+  /** What a machine has for these checks. */
+  const devices = { hasNetwork: true, ports: portsOfChecks(checks), hasCommands: true };
+
+  async function keptAfter(place: Place, keys: string[], change: Partial<Machine> = devices): Promise<boolean> {
+    await using session = await place.startSession(change);
+    await session.says("login: ");
+    for (const key of keys) await session.strike(key);
+    await session.says(`${keys.at(-1)}${keys.length}`);
+    return await session.keep();
+  }
+
+  it("continues with its memory, its disk and its console", async () => {
+    await using place = await makePlace();
+    expect(await keptAfter(place, ["a", "b"])).toBe(true);
+
+    await using session = await place.startSession(devices, { continuesAfter: checks });
+
+    expect(await session.console()).toBe("login: a1\0\nb2a\n");
+    await session.strike("c");
+    await session.says("login: a1\0\nb2a\nc3b\n");
+    expect(place.logged).toEqual(["machine kept"]);
+  });
+
+  it("is the one of the last checks, and can be continued again", async () => {
+    await using place = await makePlace();
+    await keptAfter(place, ["a"]);
+    await keptAfter(place, ["b"]);
+    await using first = await place.startSession(devices, { continuesAfter: checks });
+    await first.strike("x");
+    await first.says("login: b1\0\nx2b\n");
+
+    await using second = await place.startSession(devices, { continuesAfter: checks });
+
+    expect(await second.console()).toBe("login: b1\0\n");
+    expect(globSync(join(place.cacheDir, "7", "*.snapshot"))).toHaveLength(1);
+  });
+
+  it.each<[string, (place: Place) => unknown]>([
+    ["there is none", () => {}],
+    ["it is older than a day", (place) => ageKept(place)],
+    ["it was removed", (place) => removeKept(place)],
+  ])("does not boot in its place if %s", async (_, spoil) => {
+    await using place = await makePlace();
+    if (spoil.length > 0) await keptAfter(place, ["a"]);
+    spoil(place);
+
+    const started = place.startSession(devices, { continuesAfter: checks });
+
+    await expect(started).rejects.toThrow("The machine of these checks is no longer kept.");
+    expect(place.logged.at(-1)).toBe("kept machine not used");
+  });
+
+  it("is not continued by a session that boots", async () => {
+    await using place = await makePlace();
+    await keptAfter(place, ["a"], {});
+    await place.snapshots.settled();
+
+    await using session = await place.startSession();
+
+    expect(place.logged.at(-1)).toBe("started from a snapshot");
+    expect(await session.console()).toBe("login: ");
+  });
+
+  it("is not kept if the operator disables snapshots", async () => {
+    await using place = await makePlace({ snapshots: "off" });
+    expect(await keptAfter(place, ["a"])).toBe(false);
+    expect(readdirSync(join(place.cacheDir, "7"))).toHaveLength(1);
+  });
+});
+
+const keptIn = (place: Place): string => {
+  const [kept] = globSync(join(place.cacheDir, "7", "*.snapshot"));
+  if (kept === undefined) throw new Error("no machine is kept");
+  return kept;
+};
+const ageKept = (place: Place) => utimesSync(join(keptIn(place), "state"), yesterday, yesterday);
+const removeKept = (place: Place) => rmSync(keptIn(place), { recursive: true });
+
 describe("the picture of the booted guest's screen", () => {
   it("is taken if it is wanted, also for a session with a network", async () => {
     await using place = await makePlace();
-    await using first = await place.startSession({ hasNetwork: true }, true);
+    await using first = await place.startSession({ hasNetwork: true }, { wantsScreen: true });
     await first.says("login: ");
     await place.snapshots.settled();
     expect(place.logged).toEqual(["picture of the screen sent", "snapshot made"]);
@@ -163,7 +245,7 @@ describe("the picture of the booted guest's screen", () => {
   it("is taken of a new boot, and not of a session, if there is a snapshot", async () => {
     await using place = await makePlace();
     await afterFirstSession(place);
-    await using second = await place.startSession({}, true);
+    await using second = await place.startSession({}, { wantsScreen: true });
     await second.strike("a");
     await place.snapshots.settled();
     expect(place.logged.slice(1)).toEqual(["started from a snapshot", "picture of the screen sent", "snapshot made"]);
@@ -171,7 +253,7 @@ describe("the picture of the booted guest's screen", () => {
 
   it("is not needed for the snapshot", async () => {
     await using place = await makePlace({ refusesScreens: true });
-    await using first = await place.startSession({}, true);
+    await using first = await place.startSession({}, { wantsScreen: true });
     await first.says("login: ");
     await place.snapshots.settled();
     expect(place.logged).toEqual(["picture of the screen not sent", "snapshot made"]);

@@ -47,6 +47,8 @@ export interface SessionOptions {
   diskBytes?: number;
   /** The name of the state directory in the test's directory. A long name proves that no socket path is truncated. */
   stateName?: string;
+  /** Default: off. */
+  snapshots?: "on" | "off";
   /** How long the disk is kept after the end. */
   keptMinutes?: number;
 }
@@ -66,7 +68,7 @@ export async function startSession(options: SessionOptions = {}) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const snapshots = new Snapshots({
-    config: { stateDir, snapshots: "off" },
+    config: { stateDir, snapshots: options.snapshots ?? "off" },
     cache,
     api: { sendScreen },
     signal,

@@ -187,7 +187,7 @@ export interface Calls {
   /** Your running testdrives. */
   listTestdrives: { request: object; answer: Testdrives };
   /** Boot a build: the answer has a page for the browser and an address for VNC clients. */
-  startTestdrive: { request: { build_id: number; network?: "on" | "off"; user_data?: Text; meta_data?: Text; network_config?: Text }; answer: Testdrive };
+  startTestdrive: { request: { build_id: number; network?: "on" | "off"; user_data?: Text; meta_data?: Text; network_config?: Text; check_run?: number }; answer: Testdrive };
   /** End a testdrive. */
   endTestdrive: { request: { testdrive_id: number }; answer: Success };
   /** The files that a testdrive has changed in its image. */
@@ -790,6 +790,7 @@ interface CheckRunsCheckRun {
   ended_at?: string;
   login_seconds?: number;
   emulated?: boolean;
+  machine_kept_until?: string;
   checks: readonly {
     kind: "login" | "console_text" | "console_lacks" | "units" | "port_open" | "port_closed" | "http" | "https" | "command" | "memory" | "disk" | "screen" | "second_boot" | "power_cut";
     expected: string;

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { command, flag, value, values } from "../command.ts";
 import { Complaint } from "../complaint.ts";
+import type { Client } from "../client/client.ts";
 import { readText } from "../files.ts";
 import { facts, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, buildId, numberOf } from "../resolve.ts";
@@ -15,20 +16,22 @@ export const testdrives = [
     options: {
       network: flag("with a network card; the web server of the machine gets an address"),
       vnc: flag("open vncviewer in place of the browser"),
+      checked: flag("continue the machine as it was when its last checks ended"),
       noOpen: flag("open nothing, print the addresses"),
       userData: value("file", "what cloud-init or Ignition does at the first boot"),
       metaData: value("file", "the machine's data for cloud-init, in YAML"),
       networkConfig: value("file", "the network that cloud-init configures, in YAML"),
     },
     examples: ["kiln testdrive First"],
-    act: async ({ client, show, paint }, { build, network, vnc, noOpen, userData, metaData, networkConfig }) => {
+    act: async ({ client, show, paint }, { build, network, vnc, checked, noOpen, ...seed }) => {
       const id = await buildId(client, build);
       const answer = await client.call("startTestdrive", {
         build_id: id,
         network: network ? "on" : undefined,
-        user_data: textIn(userData),
-        meta_data: textIn(metaData),
-        network_config: textIn(networkConfig),
+        check_run: checked ? await lastCheckRun(client, id) : undefined,
+        user_data: textIn(seed.userData),
+        meta_data: textIn(seed.metaData),
+        network_config: textIn(seed.networkConfig),
       });
       const { url, server, web_url: web } = answer.testdrive;
       const screen = server.vnc.port === 0 ? undefined : `${server.vnc.host}::${server.vnc.port}`;
@@ -118,6 +121,12 @@ export const testdrives = [
     },
   }),
 ];
+
+async function lastCheckRun(client: Client, build: number): Promise<number> {
+  const [run] = (await client.call("listCheckRuns", { build_id: build })).check_runs;
+  if (run) return run.id;
+  throw new Complaint("refused", "The checks have not run on this image.", "To run them: `kiln check ID`.");
+}
 
 const textIn = (file: string | undefined): string | undefined =>
   file === undefined ? undefined : readText(file, "Name a file with the data of the first boot.");

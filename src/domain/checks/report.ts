@@ -23,9 +23,16 @@ export async function acceptReport(
   if (run.state !== "running") return "late";
   if (run.checks.length !== report.results.length) return "wrong";
   const screenBlob = await storeScreen(env, report.screen);
-  const { loginSeconds, isEmulated } = report;
+  const { loginSeconds, isEmulated, isMachineKept = false } = report;
   const results = report.results.map((result) => ({ ...result, seen: plainText(result.seen) }));
-  const found = { state: stateOf(results), results, loginSeconds, isEmulated, console: plainText(report.console) };
+  const found = {
+    state: stateOf(results),
+    results,
+    loginSeconds,
+    isEmulated,
+    isMachineKept,
+    console: plainText(report.console),
+  };
   if (await saveCheckResults(db, testdriveUid, { ...found, screenBlob })) return await stored(db, { ...run, ...found });
   if (screenBlob !== null) await env.BLOBS.delete(contentKey(screenBlob));
   return "late";

@@ -1,4 +1,4 @@
-import { canDoAll, kindsOfChecks, startsMachine, type TestdriveClaimRequest } from "#lib/contract/index";
+import { canDoAll, portsOfChecks, startsMachine, type TestdriveClaimRequest } from "#lib/contract/index";
 import type { Services } from "#domain/services";
 import { encryptSecret, newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/liveness";
@@ -52,7 +52,7 @@ async function sessionOf(
     await untakeCheckRun(db, uid);
     return undefined;
   }
-  const hasNetwork = checks.some(({ kind }) => kindsOfChecks[kind].needsNetwork);
+  const hasNetwork = portsOfChecks(checks).length > 0;
   const given = { ...facts, testdriveId: testdrive.id, hasNetwork, checks, wantsScreen: false };
   await testdriveObject(env, testdrive).prepare(given);
   return testdrive;

@@ -2,11 +2,14 @@ import {
   imageFormats,
   type ImageType,
   type Incarnation,
+  portsOfChecks,
   productOf,
   type Seed,
   type TestdriveClaim,
   type TestdriveClaimRequest,
+  visitedPort,
 } from "#lib/contract/index";
+import { getKeptMachine, type KeptMachine } from "#domain/checks/kept-machine";
 import { boundTo } from "#domain/attempt-token";
 import { offers } from "#domain/claimant";
 import { wantsScreen } from "#domain/gallery/screen";
@@ -15,9 +18,8 @@ import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
 import { checkCloudConfig } from "#domain/testdrives/cloud-config";
 import { newToken, sameSecret, encryptSecret, decryptSecret, type EncryptionKey } from "#domain/secrets";
-import { wakeWhenSilent, wakeAfterStart } from "#domain/liveness";
+import { wakeAfterStart } from "#domain/liveness";
 import { claimWithinMs, type TestdriveState } from "#domain/testdrives/machine";
-import { logFailure } from "#log/log";
 import { requestIdNow } from "#log/request-id";
 import { configurationOf } from "#lib/configuration/stored";
 import type { Account } from "#storage/accounts";
@@ -32,8 +34,6 @@ import {
   listLiveTestdrives,
   listNewTestdrives,
   listTestdrivesOfAgent,
-  saveTestdrive,
-  takeSilentTestdrives,
   type Testdrive,
 } from "#storage/testdrives";
 
@@ -73,20 +73,26 @@ export interface StartedTestdrive {
 
 interface TestdriveRequest {
   hasNetwork: boolean;
+  /** The machine to continue. By default, the image boots. */
+  kept?: KeptMachine | undefined;
   seed?: Seed | undefined;
   /** The id of a request that may be repeated. */
   requestId?: string | undefined;
 }
 
-/** Takes a slot, waits at most 10 s until an agent has claimed the session, and returns. */
+/**
+ * Takes a slot, waits at most 10 s until an agent has claimed the session, and returns. With `checkRunId`, it continues
+ * the machine of that run.
+ */
 export async function startTestdrive(
   { env, db }: Services<TestdriveEnv>,
   account: Pick<Account, "id">,
-  { buildId, ...request }: TestdriveRequest & { buildId: number },
+  { buildId, checkRunId, ...request }: TestdriveRequest & { buildId: number; checkRunId?: number | undefined },
 ): Promise<StartedTestdrive> {
   const build = await findBuild(db, account.id, buildId);
   if (!build) throw new Refusal("invalid_build_id");
-  return await startTestdriveOf({ env, db }, account, { build, ...request });
+  const kept = checkRunId === undefined ? undefined : await getKeptMachine(db, buildId, checkRunId);
+  return await startTestdriveOf({ env, db }, account, { build, kept, ...request });
 }
 
 /** Why an image of this type cannot be booted, as a sentence. Undefined if it can. */
@@ -101,15 +107,17 @@ export function whyNoTestdrive(imageType: ImageType): string | undefined {
 export async function startTestdriveOf(
   { env, db }: Services<TestdriveEnv>,
   account: Pick<Account, "id">,
-  { build, hasNetwork, seed, requestId }: TestdriveRequest & { build: Build },
+  { build, kept, seed, requestId, ...request }: TestdriveRequest & { build: Build },
 ): Promise<StartedTestdrive> {
   const why = whyNoTestdrive(build.imageType);
   if (why !== undefined) throw new Refusal("build_not_found", { message: why });
   const facts = await bootFacts(db, build);
   if (!facts) throw new Refusal("build_not_found");
+  if (seed && kept) throw new Refusal("invalid_value", { message: alreadyBooted });
   if (seed) await checkCloudConfig(env, build, seed);
   const limits = slotsOf(env);
-  const webToken = hasNetwork ? await encryptSecret(env, newToken()) : undefined;
+  const ports = kept ? portsOfChecks(kept.checks) : request.hasNetwork ? [visitedPort] : [];
+  const webToken = ports.includes(visitedPort) ? await encryptSecret(env, newToken()) : undefined;
   const tokens = { pageToken: await encryptSecret(env, newToken()), webToken };
   const wakeAt = wakeAfterStart(new Date());
   const row = { uid: requestId, accountId: account.id, buildId: build.id, ...tokens, wakeAt };
@@ -118,11 +126,12 @@ export async function startTestdriveOf(
     make: () => addTestdrive(db, row, limits),
   });
   if (!testdrive) throw await noSlot(db, account, limits.perAccount);
-  if (testdrive.state === "ended") throw unclaimed();
+  if (testdrive.state === "ended") throw unclaimed(kept);
 
-  const given = { ...facts, testdriveId: testdrive.id, hasNetwork, requestId: requestIdNow() };
-  const started = await testdriveObject(env, testdrive).start(given, seed);
-  if ("refused" in started) throw unclaimed();
+  const given = { ...facts, testdriveId: testdrive.id, hasNetwork: ports.length > 0, requestId: requestIdNow() };
+  const machine = kept ? { ...given, continuesAfter: kept.checks, wantsScreen: false } : given;
+  const started = await testdriveObject(env, testdrive).start(machine, seed, kept?.agentId);
+  if ("refused" in started) throw unclaimed(kept);
   return { testdrive: await decrypted(env, testdrive), vnc: started.claimed.vnc, password: started.claimed.password };
 }
 
@@ -132,9 +141,13 @@ export const slotsOf = (env: Pick<Env, "MAX_TESTDRIVES" | "MAX_TESTDRIVES_PER_AC
   perAccount: Number(env.MAX_TESTDRIVES_PER_ACCOUNT),
 });
 
-const unclaimed = () =>
+const alreadyBooted = "A machine that continues has already booted: it takes no data for a first boot.";
+
+const unclaimed = (kept: KeptMachine | undefined) =>
   new Refusal("no_build_slots", {
-    message: "No builder agent is free to run a testdrive. Please try again later.",
+    message: kept
+      ? "The builder that keeps this machine is not free, or not connected. Please try again later."
+      : "No builder agent is free to run a testdrive. Please try again later.",
   });
 
 /**
@@ -251,28 +264,6 @@ export const lookAtTestdrive = (
 
 export const stopTestdrive = (env: Pick<Env, "TESTDRIVES">, testdrive: Testdrive): Promise<TestdriveLook | undefined> =>
   testdriveObject(env, testdrive).stop();
-
-/** How many objects one run of the sweep wakes. */
-const wokenAtOnce = 500;
-
-/** For the sweep: wakes silent testdrives, and frees the slots of rows whose object was never started. */
-export async function wakeSilentTestdrives({ env, db }: Services<Pick<Env, "TESTDRIVES">>, now: number): Promise<void> {
-  const wakeAt = wakeWhenSilent(now);
-  const silent = await takeSilentTestdrives(db, { now: new Date(now), wakeAt, limit: wokenAtOnce });
-  await Promise.all(
-    silent.map((testdrive) =>
-      wake({ env, db }, testdrive).catch((error: unknown) =>
-        logFailure("could not wake a testdrive", error, { testdriveId: testdrive.id }),
-      ),
-    ),
-  );
-}
-
-async function wake({ env, db }: Services<Pick<Env, "TESTDRIVES">>, testdrive: Testdrive): Promise<void> {
-  const { uid, state, agentId } = testdrive;
-  const isKnown = await testdriveObject(env, testdrive).wake({ state, agentId });
-  if (!isKnown) await saveTestdrive(db, uid, { state: "ended" });
-}
 
 /** The facts that determine the machine. Undefined if there is no image to boot. */
 export async function bootFacts(db: Database, build: Build): Promise<Omit<TestdriveFacts, "testdriveId"> | undefined> {

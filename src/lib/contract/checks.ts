@@ -169,6 +169,11 @@ function webPage({ label, port: usualPort, by = "" }: { label: string; port: num
 
 export const checkKinds = Object.keys(kindsOfChecks) as [CheckKind, ...CheckKind[]];
 
+/** The distinct ports of the machine that the checks need. */
+export const portsOfChecks = (checks: readonly Pick<Check, "kind" | "port">[]): number[] => [
+  ...new Set(checks.filter(({ kind }) => kindsOfChecks[kind].needsNetwork).map(({ port }) => port)),
+];
+
 /** Whether some of them run a command in the machine. */
 export const runCommands = (checks: readonly Pick<Check, "kind">[]): boolean =>
   checks.some(({ kind }) => kindsOfChecks[kind].needs === "canRunCommands");
@@ -237,5 +242,7 @@ export const CheckReport = z.object({
   console: z.string().max(maxConsoleEnd),
   /** The screen at the end, as PNG in base64. Null if there is no picture. */
   screen: z.base64().nullable(),
+  /** Whether the agent keeps the machine as it is now, so that a testdrive can continue it. Absent from older agents. */
+  isMachineKept: z.boolean().optional(),
 });
 export type CheckReport = z.infer<typeof CheckReport>;

@@ -67,6 +67,8 @@ export const shownGuestHeaders = [
 
 /** The guest's own address, from QEMU's DHCP. Its redirects may not name any other. */
 export const guestAddress = "10.0.2.15";
+/** The guest's port that visitors of a testdrive reach. */
+export const visitedPort = 80;
 
 /**
  * Whether a WebSocket may be closed with this code. RFC 6455 §7.4: 1004, 1005, 1006 and 1015 only describe an end that

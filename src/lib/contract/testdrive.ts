@@ -24,6 +24,9 @@ export const TestdriveClaimRequest = z.object({
 });
 export type TestdriveClaimRequest = z.infer<typeof TestdriveClaimRequest>;
 
+/** How long an agent uses the saved state of a machine, which continues with its old clock. */
+export const snapshotMs = 24 * 60 * 60_000;
+
 /** The maximum size of each text of a seed, in bytes of UTF-8. Amazon's cloud accepts 16 KiB of user data. */
 export const maxSeedBytes = { userData: 32 * 1024, metaData: 16 * 1024, networkConfig: 16 * 1024 };
 
@@ -68,6 +71,11 @@ export const TestdriveClaim = z.object({
    * one watches it.
    */
   checks: z.array(Check).min(1).max(maxChecks).optional(),
+  /**
+   * Continue the machine that this agent has kept when these checks ended (CheckReport). Otherwise the machine boots.
+   * Absent from older Workers.
+   */
+  continuesAfter: z.array(Check).min(1).max(maxChecks).optional(),
   requestId: RequestId.optional(),
   image: z.object({
     /** GET /agent/testdrives/:id/image, with Range. */

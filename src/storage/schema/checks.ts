@@ -28,6 +28,8 @@ export const checkRuns = sqliteTable(
     console: text("console").notNull().default(""),
     /** The picture of the screen at the end. */
     screenBlob: text("screen_blob"),
+    /** Whether the agent of the last attempt keeps the machine as it was at the end. */
+    isMachineKept: integer("is_machine_kept", { mode: "boolean" }).notNull().default(false),
     /** Why the run is waiting again, or could not be done. */
     message: text("message").notNull().default(""),
     createdAt: moment("created_at").notNull(),

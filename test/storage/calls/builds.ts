@@ -280,7 +280,15 @@ export const ofBuilds = {
     saveCheckResults: [
       [
         "testdrive",
-        { state: "passed", results: [], loginSeconds: 1, isEmulated: true, console: "", screenBlob: "screen" },
+        {
+          state: "failed",
+          results: [],
+          loginSeconds: 1,
+          isEmulated: true,
+          console: "",
+          screenBlob: "screen",
+          isMachineKept: true,
+        },
       ],
     ],
     takeSilentCheckRuns: [[{ now: at, wakeAt: at, limit: 10 }]],

@@ -1,10 +1,11 @@
 /** The checks of an image on the build's page, and their form. */
+import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { completeCheck } from "#lib/contract/index";
 import { browser } from "../../support/browser.ts";
 import { signedIn } from "../../support/client.ts";
 import { createBuild } from "../../support/factories.ts";
-import { pageOf, textOf } from "../../support/html.ts";
+import { hiddenFields, pageOf, textOf } from "../../support/html.ts";
 import { db } from "../../support/testdrives.ts";
 import { checkRuns } from "#storage/schema";
 
@@ -45,6 +46,7 @@ it("shows what failed, as text, and starts another run", async () => {
     checks: [completeCheck({ kind: "port_open", port: 80, seconds: 20 })],
     results: [{ outcome: "failed", seen: "<b>refused</b>", seconds: 20 }],
     console: "<script>alert(1)</script>",
+    isMachineKept: true,
     createdAt: now,
     endedAt: now,
     wakeAt: now,
@@ -56,6 +58,12 @@ it("shows what failed, as text, and starts another run", async () => {
   );
   expect(failed.querySelector(`#checks-${buildId} b, #checks-${buildId} script`)).toBeNull();
   expect(textOf(failed, `#checks-${buildId} pre`)).toBe("<script>alert(1)</script>");
+  const seeIt = failed.querySelector(`#checks-${buildId} form[action='/testdrives']`);
+  const [run] = await db.select().from(checkRuns).where(eq(checkRuns.buildId, buildId));
+  expect(hiddenFields(seeIt)).toMatchObject({ build_id: String(buildId), check_run: String(run?.id) });
+  await db.update(checkRuns).set({ endedAt: new Date(now.getTime() - 25 * 60 * 60_000) });
+  const later = await pageOf(firefox.get(`${at}/build`));
+  expect(later.querySelector(`#checks-${buildId} form[action='/testdrives']`)).toBeNull();
 
   const again = { form_token: await firefox.formToken() };
   expect((await firefox.post(`${at}/builds/${buildId}/checks`, again)).status).toBe(303);

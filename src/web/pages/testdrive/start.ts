@@ -18,6 +18,7 @@ const Fields = z.object({
   user_data: z.string().optional(),
   meta_data: z.string().optional(),
   network_config: z.string().optional(),
+  check_run: id("invalid_value").optional(),
 });
 
 /** Starts a testdrive of the person's own build, and redirects to its page. */
@@ -35,10 +36,10 @@ export const startTestdrivePage = factory
         () => readSeed({ network_config }),
       ],
       again: showAgain,
-      act: async ({ build_id: buildId, ...sent }, { requestId }) => {
+      act: async ({ build_id: buildId, check_run: checkRunId, ...sent }, { requestId }) => {
         const { db, account, baseUrl } = c.var;
         const hasNetwork = guestOrigin(c.env, baseUrl) !== undefined;
-        const request = { buildId, hasNetwork, seed: readSeed(sent), requestId };
+        const request = { buildId, checkRunId, hasNetwork, seed: readSeed(sent), requestId };
         const { testdrive } = await startTestdrive({ env: c.env, db }, account, request);
         return { to: `/testdrive/${testdrive.id}/${testdrive.pageToken}` };
       },

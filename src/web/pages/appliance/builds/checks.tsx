@@ -1,4 +1,4 @@
-import { isInProgress, sentenceOfCheck, type CheckResult } from "#lib/contract/index";
+import { isInProgress, machineKeptUntil, sentenceOfCheck, type CheckResult } from "#lib/contract/index";
 import { whyNoTestdrive } from "#domain/testdrives/testdrive";
 import type { Build } from "#storage/builds";
 import type { CheckRun } from "#storage/check-runs";
@@ -10,6 +10,7 @@ import { Table } from "../../../parts/table.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import type { Builds } from "./shown-builds.ts";
 import { nameOf } from "./names.ts";
+import { testdrivesPath } from "./seeded.tsx";
 
 interface ChecksProps {
   build: Build;
@@ -94,7 +95,7 @@ const Run = ({ run, build, seen }: ChecksProps & { run: CheckRun }) => (
         );
       })}
     </Table>
-    {run.state === "failed" && <p class="hint">To look at the machine yourself, start a testdrive of this image.</p>}
+    {run.state === "failed" && <SeeIt run={run} build={build} />}
     {run.screenBlob !== null && <Screen run={run} build={build} seen={seen} />}
     {run.console !== "" && (
       <details class="use">
@@ -104,6 +105,27 @@ const Run = ({ run, build, seen }: ChecksProps & { run: CheckRun }) => (
     )}
   </>
 );
+
+const SeeIt = ({ run, build }: { run: CheckRun; build: Build }) => {
+  const until = machineKeptUntil(run);
+  if (!until || until <= new Date())
+    return <p class="hint">To look at the machine yourself, start a testdrive of this image.</p>;
+  return (
+    <div class="row">
+      <ActionButton
+        action={testdrivesPath}
+        fields={{ build_id: build.id, check_run: run.id }}
+        once
+        look="small"
+        icon="play"
+        about={`as it was when the checks of ${nameOf(build)} ended`}
+      >
+        Continue this machine
+      </ActionButton>
+      <p class="hint">A testdrive shows the machine as it was when its checks ended. A builder keeps it for a day.</p>
+    </div>
+  );
+};
 
 const Screen = ({ run, build, seen }: ChecksProps & { run: CheckRun }) => (
   <figure class="narrow-form">
