@@ -12,10 +12,10 @@ import type { Claimed } from "#domain/builds/claimed";
 import { isHeldByAgent, timeLimitMs, type Refused, type RunningState } from "#domain/builds/machine";
 import { isSameImage, type RebuildOutcome } from "#domain/builds/rebuilt";
 import type { Artifacts } from "#domain/builds/record";
+import { shareArtifact } from "#domain/builds/shared-files";
 import type { Claimant } from "#domain/claimant";
 import { reportedInstalledKey } from "#storage/blobs";
 import { openDatabase, type Database } from "#storage/db";
-import { shareFileStore } from "#storage/file-stores";
 import type { BuildLifecycle } from "./build-lifecycle.ts";
 import type { Growth } from "./build-log.ts";
 import type { RecordedPart, UploadRefused } from "./build-uploads.ts";
@@ -114,7 +114,7 @@ export class BuildAttempt {
     return this.#during(token, () => ({ done: true }));
   }
 
-  /** A file store that another format of the version has is not uploaded again. */
+  /** What another format of the version has is not uploaded again. */
   openUpload(
     token: string,
     name: ArtifactName,
@@ -123,10 +123,8 @@ export class BuildAttempt {
     const { uploads, uid } = this.#life;
     return this.#during(token, async (attempt) => {
       const of = { attempt, name };
-      if (name === "files" && size !== undefined && digests && !uploads.has(of)) {
-        const key = await shareFileStore(this.#db, uid, { sha256: digests.sha256, size });
-        if (key !== undefined) uploads.keepShared(of, { ...digests, size, key });
-      }
+      const shared = uploads.has(of) ? undefined : await shareArtifact(this.#db, uid, { name, size, digests });
+      if (shared) uploads.keepShared(of, shared);
       return await uploads.open(uid, of, size);
     });
   }

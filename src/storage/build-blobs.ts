@@ -46,15 +46,17 @@ export async function keepInstalled(blobs: R2Bucket, uid: string, attempt: numbe
   if (reported) await blobs.put(installedKey(uid), reported.body);
 }
 
-/** Removes every blob below a prefix, except some. */
+/** Removes every blob below a prefix, except those of a list of keys that `keep` returns. */
 export async function deleteBlobsBelow(
   blobs: R2Bucket,
   prefix: string,
-  except: ReadonlySet<string> = new Set(),
+  keep: (keys: string[]) => Promise<ReadonlySet<string>> = () => Promise.resolve(new Set<string>()),
 ): Promise<void> {
   for (let startAfter: string | undefined; ;) {
     const { objects, truncated } = await blobs.list({ prefix, ...(startAfter !== undefined && { startAfter }) });
-    const gone = objects.map(({ key }) => key).filter((key) => !except.has(key));
+    const keys = objects.map(({ key }) => key);
+    const kept = await keep(keys);
+    const gone = keys.filter((key) => !kept.has(key));
     if (gone.length > 0) await blobs.delete(gone);
     if (!truncated) return;
     startAfter = objects.at(-1)?.key;

@@ -1,4 +1,4 @@
-import { and, gte, inArray, isNotNull, lt, sql } from "drizzle-orm";
+import { and, inArray, isNotNull, sql } from "drizzle-orm";
 import { isFileStoreKey } from "./blobs.ts";
 import { isTaken } from "./builds.ts";
 import { fromJson, type Database } from "./db.ts";
@@ -39,17 +39,5 @@ export async function listNamedFileStores(db: Database, keys: string[]): Promise
     .selectDistinct({ key: builds.filesKey })
     .from(builds)
     .where(and(isNotNull(builds.filesKey), inArray(builds.filesKey, fromJson(stores))));
-  return keysOf(rows);
+  return new Set(rows.flatMap(({ key }) => key ?? []));
 }
-
-/** The file stores below a prefix that rows name. */
-export async function listFileStoresBelow(db: Database, prefix: string): Promise<Set<string>> {
-  const rows = await db
-    .selectDistinct({ key: builds.filesKey })
-    .from(builds)
-    .where(and(isNotNull(builds.filesKey), gte(builds.filesKey, prefix), lt(builds.filesKey, `${prefix}\u{10ffff}`)));
-  return keysOf(rows);
-}
-
-const keysOf = (rows: { key: string | null }[]): Set<string> =>
-  new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));

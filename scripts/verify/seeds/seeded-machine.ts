@@ -7,6 +7,7 @@ import { Complaint } from "../../launch/complaint.ts";
 import { bootedFrom, newDisk } from "../disk/machine.ts";
 import { startGuest, type Guest, type GuestStart } from "../guest.ts";
 import { bootSeconds } from "../testdrive.ts";
+import { maxStarts, timerPanic } from "../timer-panic.ts";
 import { type Facts, factsIn, printFacts } from "./facts.ts";
 import { type FirstBootProgram, ready, seedTexts, sshPort } from "./seed-texts.ts";
 
@@ -51,15 +52,9 @@ export async function bootWithSeed(workspace: Workspace, name: string): Promise<
   return facts;
 }
 
-/** The kernel's words if a busy host gave its emulator too little time. The same machine boots if it is started again. */
-const missedTimer = "IO-APIC + timer doesn't work";
-
-/** If a kernel stops more often than this, the host is not the cause. */
-const maxStarts = 5;
-
 /** Starts a machine, and waits until its first boot has ended. */
 async function startUntilReady(start: GuestStart): Promise<Guest> {
-  const either = new RegExp(`${ready}|${RegExp.escape(missedTimer)}`);
+  const either = new RegExp(`${ready}|${RegExp.escape(timerPanic)}`);
   for (let starts = 1; starts <= maxStarts; starts += 1) {
     await using stack = new AsyncDisposableStack();
     const guest = stack.use(await startGuest(start));
@@ -69,7 +64,7 @@ async function startUntilReady(start: GuestStart): Promise<Guest> {
       return guest;
     }
   }
-  throw new Complaint(`The kernel stopped ${maxStarts} times with "${missedTimer}".`);
+  throw new Complaint(`The kernel stopped ${maxStarts} times with "${timerPanic}".`);
 }
 
 async function newKey(file: string): Promise<{ file: string; publicKey: string }> {

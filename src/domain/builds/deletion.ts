@@ -5,7 +5,7 @@ import type { Services } from "#domain/services";
 import { logFailure } from "#log/log";
 import { buildPrefix } from "#storage/blobs";
 import { deleteBlobsBelow } from "#storage/build-blobs";
-import { listFileStoresBelow } from "#storage/file-stores";
+import { listNamedFileStores } from "#storage/file-stores";
 import { deleteBuildRow, findReadableBuild, isUnfinished, type Build } from "#storage/builds";
 import type { Database } from "#storage/db";
 
@@ -37,7 +37,5 @@ async function whyNotDeleted(db: Database, accountId: number, id: number): Promi
  */
 export async function forgetBuild({ env, db }: Services, build: Pick<Build, "uid">): Promise<void> {
   await buildObject(env, build).forget();
-  const prefix = buildPrefix(build.uid);
-  const shared = await listFileStoresBelow(db, prefix);
-  await deleteBlobsBelow(env.BLOBS, prefix, shared);
+  await deleteBlobsBelow(env.BLOBS, buildPrefix(build.uid), (keys) => listNamedFileStores(db, keys));
 }

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { accelArguments } from "../../../builder-agent/src/testdrive/machine.ts";
 import { qemuProgram } from "../../../builder-agent/src/testdrive/session-sandbox.ts";
+import { maxStarts, timerPanic } from "../../../scripts/verify/timer-panic.ts";
 import { until } from "./until.ts";
 
 /** An emulated machine with a screen and a serial line. */
@@ -15,14 +16,7 @@ export interface Machine extends AsyncDisposable {
   ended: Promise<void>;
 }
 
-/**
- * Whether an emulated kernel has stopped immediately after its start, because a busy host gave the emulator too little
- * time. The same machine boots if it is started again.
- */
-const missedItsTimer = (output: string): boolean => output.includes("IO-APIC + timer doesn't work");
-
-/** If a kernel stops more often than this, the host is not the cause. */
-const maxStarts = 5;
+const missedItsTimer = (output: string): boolean => output.includes(timerPanic);
 
 /**
  * Starts QEMU, and restarts it if a kernel misses its timer. That may be the second kernel of a machine, so the first

@@ -92,7 +92,6 @@ export const ofBuilds = {
   "file-stores": {
     shareFileStore: [["build", { sha256: "sha256", size: 1 }]],
     listNamedFileStores: [[["builds/build/files-1"]]],
-    listFileStoresBelow: [["builds/build/"]],
   } satisfies Calls<typeof fileStores>,
   rebuilds: {
     addRebuild: [[{ id: 1 }, { ...build, uid: "rebuild", downloadToken: "rebuild" }, slots]],
