@@ -7,7 +7,7 @@
  */
 import { nevra } from "#lib/contract/index";
 import type { Services } from "#domain/services";
-import { ResolutionCache } from "#domain/software/resolution-cache";
+import { LruCache } from "#domain/lru-cache";
 import type { UnknownName } from "#domain/software/closest-names";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { logFailure } from "#log/log";
@@ -49,7 +49,7 @@ export interface SoftwareProblem {
 type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
 
 // A package takes about 400 bytes here, so the cache takes 10 MB of the isolate's 128.
-const cache = new ResolutionCache<{ weight: number; answer: Answer }>(25_000);
+const cache = new LruCache<{ weight: number; answer: Answer }>(25_000);
 
 /**
  * Resolves with the revisions that the software names. If an import replaced one of them so long ago that its parts no

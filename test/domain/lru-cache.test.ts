@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ResolutionCache } from "#domain/software/resolution-cache";
+import { LruCache } from "#domain/lru-cache";
 
-describe("the cache of resolutions", () => {
-  it("evicts the least recently used resolution when it is full", () => {
-    const cache = new ResolutionCache<{ weight: number }>(10);
+describe("the cache of this isolate", () => {
+  it("evicts the least recently used value when it is full", () => {
+    const cache = new LruCache<{ weight: number }>(10);
     cache.set("a", { weight: 4 });
     cache.set("b", { weight: 4 });
     cache.get("a");
@@ -14,7 +14,7 @@ describe("the cache of resolutions", () => {
   });
 
   it("counts a key once, and stores nothing larger than itself", () => {
-    const cache = new ResolutionCache<{ weight: number }>(10);
+    const cache = new LruCache<{ weight: number }>(10);
     for (let round = 0; round < 5; round++) cache.set("a", { weight: 4 });
     cache.set("b", { weight: 6 });
     expect(cache.get("a")).toBeDefined();
