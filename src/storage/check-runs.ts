@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull, lt, sql } from "drizzle-orm";
 import type { Check } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 import { releaseBlobs } from "./released-blobs.ts";
@@ -17,24 +17,23 @@ const isRunning = sql.raw("state = 'running'");
 const keptRuns = 5;
 
 /**
- * Adds a waiting run, and deletes the oldest runs of the build. Undefined if the build has an unfinished run, or if
- * there is a run with this uid.
+ * Adds a waiting run, deletes the oldest runs of the build, and forgets the machine of the run before it, which an agent
+ * may replace from now on. Undefined if the build has an unfinished run, or if there is a run with this uid.
  */
 export async function addCheckRun(
   db: Database,
   row: { uid: string; accountId: number; buildId: number; checks: Check[]; wakeAt: Date },
 ): Promise<CheckRun | undefined> {
-  const { buildId } = row;
-  const added = await db
+  const [run] = await db
     .insert(checkRuns)
     .values({ ...row, state: "waiting", createdAt: new Date() })
     .onConflictDoNothing()
     .returning();
-  if (added.length > 0) await deleteOldRuns(db, buildId);
-  return added[0];
+  if (run) await retireOldRuns(db, run);
+  return run;
 }
 
-async function deleteOldRuns(db: Database, buildId: number): Promise<void> {
+async function retireOldRuns(db: Database, { id, buildId }: CheckRun): Promise<void> {
   const old = sql`id IN (SELECT id FROM check_runs WHERE build_id = ${buildId} ORDER BY id DESC LIMIT -1 OFFSET ${keptRuns})`;
   await db.batch([
     releaseBlobs(db, {
@@ -42,6 +41,10 @@ async function deleteOldRuns(db: Database, buildId: number): Promise<void> {
       from: sql`FROM check_runs WHERE ${old} AND screen_blob IS NOT NULL`,
     }),
     db.delete(checkRuns).where(old),
+    db
+      .update(checkRuns)
+      .set({ isMachineKept: false })
+      .where(and(eq(checkRuns.buildId, buildId), lt(checkRuns.id, id))),
   ]);
 }
 

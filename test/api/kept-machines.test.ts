@@ -72,6 +72,7 @@ describe("a machine that is kept after its checks", () => {
     const { buildId: other, run: otherRun } = await failedBuild();
     await past(run.id, day + 1);
     await tux.post(`/builds/${other}/checks`);
+    expect((await runsOf(tux, other)).map(({ machine_kept_until: until }) => until)).toEqual([undefined, undefined]);
 
     for (const [build, id] of [
       [buildId, run.id],

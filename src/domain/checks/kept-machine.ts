@@ -11,14 +11,13 @@ export interface KeptMachine {
   agentId: number;
 }
 
-/** The machine of a run. An agent keeps one per image, so only the newest run of a build can have one. */
+/** The machine of a run on the image of a build. */
 export async function getKeptMachine(db: Database, buildId: number, runId: number): Promise<KeptMachine> {
-  const [newest] = await listCheckRuns(db, buildId);
-  const keptUntil = newest?.id === runId ? machineKeptUntil(newest) : null;
-  if (!newest?.testdriveUid || !keptUntil || keptUntil <= new Date()) throw notKept();
-  const { agentId } = (await findTestdriveByUid(db, newest.testdriveUid)) ?? { agentId: null };
-  if (agentId === null) throw notKept();
-  return { checks: newest.checks, agentId };
+  const run = (await listCheckRuns(db, buildId)).find(({ id }) => id === runId);
+  const keptUntil = run && machineKeptUntil(run);
+  const testdrive = run?.testdriveUid ? await findTestdriveByUid(db, run.testdriveUid) : undefined;
+  if (!run || !testdrive?.agentId || !keptUntil || keptUntil <= new Date()) throw notKept();
+  return { checks: run.checks, agentId: testdrive.agentId };
 }
 
 const notKept = () =>
