@@ -1,10 +1,14 @@
 /** A form that is sent twice is done once. */
+import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 import { browser } from "../support/browser.ts";
 import { signedIn } from "../support/client.ts";
 import { bootableBuild, claimTestdrive, until } from "../support/testdrives.ts";
 
 afterEach(() => vi.restoreAllMocks());
+
+const liveTestdriveOf = (buildId: number) =>
+  env.DB.prepare("SELECT id FROM testdrives WHERE build_id = ?").bind(buildId).first("id");
 
 async function claimed(): Promise<object | undefined> {
   const { testdrive } = await (await claimTestdrive()).json<{ testdrive: object | null }>();
@@ -25,7 +29,7 @@ it("waits for the first request, but not forever, and then shows the same page",
   });
 
   const first = firefox.post("/testdrives", form); // until an agent claims it
-  await wait(500);
+  await until(async () => (await liveTestdriveOf(id)) ?? undefined);
   const second = await firefox.post("/testdrives", form);
   expect(await second.text()).toContain("This is still being done. Look again in a moment.");
   expect(pauses).toBe(40);
