@@ -158,9 +158,11 @@ describe("what its page is called, and where it leads", () => {
     const page = await pageOf(own.get(drive.page));
     expect([page.title, textOf(page, "h1")]).toEqual(["Testdrive of Kiosk 0.0.1 · Kiln", "Kiosk 0.0.1 oem"]);
     expect(page.querySelector("h1 a")?.getAttribute("href")).toMatch(/^\/appliance\/\d+/);
-    expect(page.querySelector("#over")?.hasAttribute("hidden")).toBe(true);
+    const isHidden = (id: string, on = page) => on.querySelector(id)?.hasAttribute("hidden");
+    expect(["#veil", "#over"].map((id) => isHidden(id))).toEqual([false, true]);
     await stop(drive.page);
     const over = await pageOf(own.get(drive.page));
+    expect(["#veil", "#over"].map((id) => isHidden(id, over))).toEqual([true, false]);
     expect(textOf(over, "#over")).toMatch(
       /The session is over ?Ended: You stopped it\. ?Start again ?Back to the appl/,
     );
