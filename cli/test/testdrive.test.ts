@@ -2,7 +2,7 @@ import { readFileSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
+import { answering, type StandIn } from "./support/service.ts";
 import { signedInMachine } from "./support/signed-in.ts";
 
 let machine: Machine;
@@ -55,8 +55,11 @@ it("opens a VNC viewer, whose command line does not show the password", async ()
 
 it("continues the machine of the last checks", async () => {
   service.answers["GET /api/v2/user/builds/12/checks"] = { check_runs: [{ id: 31 }, { id: 30 }] };
+  let sent = "";
+  service.answers["POST /api/v2/user/testdrives"] = answering(testdrive(5901), (body) => (sent = body));
   expect(await machine.kiln(["testdrive", "12", "--checked", "--no-open"])).toMatchObject({ code: 0 });
   expect(service.requests.at(-1)).toBe("POST /api/v2/user/testdrives");
+  expect(sent).toMatch(/check_run\W+31\b/);
 
   service.answers["GET /api/v2/user/builds/12/checks"] = { check_runs: [] };
   const ended = await machine.kiln(["testdrive", "12", "--checked"]);

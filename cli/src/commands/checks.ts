@@ -21,7 +21,7 @@ export const checks = [
       if (last !== true) await kiln.client.call("runChecks", { build_id: id });
       const run = await untilEnded(kiln, () => lastRun(kiln, id), { waiting: "waiting", begun: "The image boots." });
       if (!run) {
-        kiln.show({ check_runs: [] }, () => "The checks have not run on this image. To run them: `kiln check ID`.");
+        kiln.show({ check_runs: [] }, () => `${notChecked} ${howToCheck}`);
         return "done";
       }
       kiln.show({ check_run: run }, () => shown(kiln, run));
@@ -38,7 +38,11 @@ const exits: Readonly<Record<NonNullable<Run>["state"], Exit>> = {
   running: "done",
 };
 
-async function lastRun({ client }: Pick<Kiln, "client">, id: number) {
+export const notChecked = "The checks have not run on this image.";
+export const howToCheck = "To run them: `kiln check ID`.";
+
+/** The newest run of the checks on the image of a build. Undefined if there is none. */
+export async function lastRun({ client }: Pick<Kiln, "client">, id: number) {
   const { check_runs: runs } = await client.call("listCheckRuns", { build_id: id });
   return runs[0];
 }

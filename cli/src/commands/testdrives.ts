@@ -5,6 +5,7 @@ import type { Client } from "../client/client.ts";
 import { readText } from "../files.ts";
 import { facts, table, visible, visibleLines } from "../output/table.ts";
 import { applianceId, buildId, numberOf } from "../resolve.ts";
+import { howToCheck, lastRun, notChecked } from "./checks.ts";
 import { pathOf } from "./contents.ts";
 
 const except = values("path", "omit this path and everything below it; may be repeated");
@@ -123,9 +124,9 @@ export const testdrives = [
 ];
 
 async function lastCheckRun(client: Client, build: number): Promise<number> {
-  const [run] = (await client.call("listCheckRuns", { build_id: build })).check_runs;
-  if (run) return run.id;
-  throw new Complaint("refused", "The checks have not run on this image.", "To run them: `kiln check ID`.");
+  const run = await lastRun({ client }, build);
+  if (!run) throw new Complaint("refused", notChecked, howToCheck);
+  return run.id;
 }
 
 const textIn = (file: string | undefined): string | undefined =>
