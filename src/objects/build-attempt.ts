@@ -114,7 +114,7 @@ export class BuildAttempt {
     return this.#during(token, () => ({ done: true }));
   }
 
-  /** What another format of the version has is not uploaded again. */
+  /** If another format of the version has the same file, the agent need not upload it again. */
   openUpload(
     token: string,
     name: ArtifactName,

@@ -7,7 +7,7 @@ import { startQemu, type Qemu, type QemuStart } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 import { openSnapshot } from "./files.ts";
 
-/** What a snapshot holds: a guest at its login prompt, or one whose checks have just ended. */
+/** When a machine was saved: at its login prompt, or when its checks had ended. */
 type SnapshotKind = "booted" | "checked";
 
 /**

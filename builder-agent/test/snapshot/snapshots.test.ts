@@ -150,7 +150,7 @@ describe("a snapshot of the booted guest", () => {
 
 describe("a machine that is kept after its checks", () => {
   const checks = [completeCheck({ kind: "http" })];
-  /** What a machine has for these checks. */
+  /** The devices that a machine with these checks has. */
   const devices = { hasNetwork: true, ports: portsOfChecks(checks), hasCommands: true };
 
   async function keptAfter(place: Place, keys: string[], change: Partial<Machine> = devices): Promise<boolean> {
@@ -184,17 +184,24 @@ describe("a machine that is kept after its checks", () => {
     await using second = await place.startSession(devices, { continuesAfter: checks });
 
     expect(await second.console()).toBe("login: b1\0\n");
-    expect(globSync(join(place.cacheDir, "7", "*.snapshot"))).toHaveLength(1);
+    expect(keptIn(place)).toHaveLength(1);
   });
 
-  it.each<[string, (place: Place) => unknown]>([
-    ["there is none", () => {}],
-    ["it is older than a day", (place) => ageKept(place)],
-    ["it was removed", (place) => removeKept(place)],
-  ])("does not boot in its place if %s", async (_, spoil) => {
+  it("does not boot in its place if there is none", async () => {
     await using place = await makePlace();
-    if (spoil.length > 0) await keptAfter(place, ["a"]);
-    spoil(place);
+    const started = place.startSession(devices, { continuesAfter: checks });
+    await expect(started).rejects.toThrow("The machine of these checks is no longer kept.");
+    expect(place.logged.at(-1)).toBe("kept machine not used");
+  });
+
+  it.each<[string, (kept: string) => void]>([
+    ["is older than a day", (kept) => utimesSync(join(kept, "state"), yesterday, yesterday)],
+    ["was removed", (kept) => rmSync(kept, { recursive: true })],
+  ])("does not boot in its place if it %s", async (_, spoil) => {
+    await using place = await makePlace();
+    await keptAfter(place, ["a"]);
+    const [kept] = keptIn(place);
+    spoil(kept ?? expect.fail("no machine is kept"));
 
     const started = place.startSession(devices, { continuesAfter: checks });
 
@@ -220,13 +227,7 @@ describe("a machine that is kept after its checks", () => {
   });
 });
 
-const keptIn = (place: Place): string => {
-  const [kept] = globSync(join(place.cacheDir, "7", "*.snapshot"));
-  if (kept === undefined) throw new Error("no machine is kept");
-  return kept;
-};
-const ageKept = (place: Place) => utimesSync(join(keptIn(place), "state"), yesterday, yesterday);
-const removeKept = (place: Place) => rmSync(keptIn(place), { recursive: true });
+const keptIn = (place: Place): string[] => globSync(join(place.cacheDir, "7", "*.snapshot"));
 
 describe("the picture of the booted guest's screen", () => {
   it("is taken if it is wanted, also for a session with a network", async () => {
