@@ -26,7 +26,7 @@ const sample = {
   accountId: "0".repeat(32),
   host: "kiln.test",
   guestsHost: "guests.test",
-  databaseId: "1",
+  databaseIds: { kiln: "1", "kiln-packages": "2" },
   queueId: "1",
 };
 

@@ -35,7 +35,7 @@ export const app = new Hono<WebEnv>({ strict: false });
 
 app.use(watched, safeAnswer, headLength, requestBody);
 app.use(async (c, next) => {
-  c.set("db", openDatabase(c.env.DB));
+  c.set("db", openDatabase(c.env));
   c.set("baseUrl", c.env.BASE_URL === "" ? new URL(c.req.url).origin : baseUrlOf(c.env));
   await next();
 });

@@ -78,6 +78,8 @@ const inWorkerd = (name: string, files: { include: string[]; exclude?: string[] 
           MAX_TESTDRIVES: "1000",
           TEST_MIGRATIONS: await readD1Migrations(`${root}migrations`),
         },
+        // Two databases, as on Cloudflare.
+        d1Databases: { DB: "kiln", PACKAGES: "kiln-packages" },
         outboundService: (request: Request) =>
           new Response(`no network in tests: ${request.url}`, { status: 599 }) as never,
       },

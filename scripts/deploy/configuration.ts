@@ -15,9 +15,9 @@ const Environment = z.looseObject({
   vars: z.record(z.string(), z.string()),
   secrets: z.object({ required: z.array(z.string()) }),
   assets: z.looseObject({ directory: z.string() }),
-  d1_databases: z.tuple([
+  d1_databases: z.array(
     z.looseObject({ database_name: z.string(), database_id: z.string(), migrations_dir: z.string() }),
-  ]),
+  ),
   r2_buckets: z.tuple([z.looseObject({ bucket_name: z.string() })]),
   queues: z.looseObject({ producers: z.array(Queue), consumers: z.array(Queue) }),
   ratelimits: z.array(z.looseObject({ namespace_id: z.string() })),
@@ -53,7 +53,6 @@ export function configurationFor(environment: string, settings: Settings, folder
   const own = env[environment];
   const given = readEnvironment(environment, own ?? env[standard]);
   const named = own === undefined ? renamed(given, environment) : given;
-  const [database] = named.d1_databases;
   const here = (path: string) => relative(folder, join(projectRoot, path));
   return {
     ...named,
@@ -66,13 +65,13 @@ export function configurationFor(environment: string, settings: Settings, folder
     routes: routesOf(named, settings),
     vars: { ...filledVars(named, settings), ...settings.vars },
     assets: { ...named.assets, directory: here(named.assets.directory) },
-    d1_databases: [
-      {
-        ...database,
-        database_id: isPlaceholder(database.database_id) ? (settings.databaseId ?? "") : database.database_id,
-        migrations_dir: here(database.migrations_dir),
-      },
-    ] as const,
+    d1_databases: named.d1_databases.map((each) => ({
+      ...each,
+      database_id: isPlaceholder(each.database_id)
+        ? (settings.databaseIds?.[each.database_name] ?? "")
+        : each.database_id,
+      migrations_dir: here(each.migrations_dir),
+    })),
   };
 }
 
@@ -116,11 +115,11 @@ function renamed(given: Environment, environment: string): Environment {
     queue: name(each.queue),
     ...(each.dead_letter_queue && { dead_letter_queue: name(each.dead_letter_queue) }),
   });
-  const [[database], [bucket]] = [given.d1_databases, given.r2_buckets];
+  const [bucket] = given.r2_buckets;
   return {
     ...given,
     name: name(given.name),
-    d1_databases: [{ ...database, database_name: name(database.database_name) }],
+    d1_databases: given.d1_databases.map((each) => ({ ...each, database_name: name(each.database_name) })),
     r2_buckets: [{ ...bucket, bucket_name: name(bucket.bucket_name) }],
     queues: { producers: given.queues.producers.map(queue), consumers: given.queues.consumers.map(queue) },
     ...(given.analytics_engine_datasets && {
@@ -142,6 +141,10 @@ function ownNamespace(id: string, environment: string): string {
   const seed = [...environment].reduce((sum, letter) => (sum * 37 + letter.charCodeAt(0)) % 900_000, 7);
   return String(100_000 + seed + Number(id));
 }
+
+/** The databases' ids, by name. An id is empty before the database is created. Two bindings may have one database. */
+export const databasesOf = ({ d1_databases }: Pick<Configuration, "d1_databases">): Map<string, string> =>
+  new Map(d1_databases.map(({ database_name, database_id }) => [database_name, database_id]));
 
 /** Every queue of the environment, including those for dead letters. */
 export function queueNames({ queues }: Pick<Configuration, "queues">): string[] {

@@ -13,7 +13,8 @@ const Settings = z.strictObject({
   accountId: z.string().optional(),
   host: z.string().optional(),
   guestsHost: z.string().optional(),
-  databaseId: z.string().optional(),
+  /** The ids of the databases, by name. */
+  databaseIds: z.record(z.string(), z.string()).optional(),
   queueId: z.string().optional(),
   account: z.string().optional(),
   email: z.string().optional(),

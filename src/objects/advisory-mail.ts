@@ -6,7 +6,7 @@ import { sendMail, sendsMail, type MailEnv } from "#domain/mail/sender";
 import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
 import { findMailedAccount, type Account } from "#storage/accounts";
-import { openDatabase } from "#storage/db";
+import { type Databases, openDatabase } from "#storage/db";
 import type { StoredEvent } from "./event-log.ts";
 import { bringTables } from "./tables.ts";
 
@@ -23,9 +23,9 @@ type Turn = { sentAt: number | null; nextAt: number | null; triedAt: number | nu
 /** The mail to an account about its images. Keeps the latest news of each image until a mail with all of them is sent. */
 export class AdvisoryMail {
   readonly #sql: SqlStorage;
-  readonly #env: MailEnv & Pick<Env, "DB">;
+  readonly #env: MailEnv & Databases;
 
-  constructor(sql: SqlStorage, env: MailEnv & Pick<Env, "DB">) {
+  constructor(sql: SqlStorage, env: MailEnv & Databases) {
     this.#sql = sql;
     this.#env = env;
     bringTables(sql, "mail", tables);
@@ -34,7 +34,7 @@ export class AdvisoryMail {
   /** The account that an event is mailed to. Few events are mailed, so most cost no query. */
   async receiverOf({ event }: Pick<Announcement, "event">, owner: string): Promise<Account | undefined> {
     if (event !== "image.affected" || !sendsMail(this.#env)) return undefined;
-    return await findMailedAccount(openDatabase(this.#env.DB), owner);
+    return await findMailedAccount(openDatabase(this.#env), owner);
   }
 
   add({ id, text }: StoredEvent, isUrgent: boolean, now: number): void {

@@ -15,7 +15,7 @@ import type { Artifacts } from "#domain/builds/record";
 import { shareArtifact } from "#domain/builds/shared-files";
 import type { Claimant } from "#domain/claimant";
 import { reportedInstalledKey } from "#storage/blobs";
-import { openDatabase, type Database } from "#storage/db";
+import { openDatabase, type Database, type Databases } from "#storage/db";
 import type { BuildLifecycle } from "./build-lifecycle.ts";
 import type { Growth } from "./build-log.ts";
 import type { RecordedPart, UploadRefused } from "./build-uploads.ts";
@@ -27,10 +27,10 @@ export class BuildAttempt {
   readonly #blobs: R2Bucket;
   readonly #db: Database;
 
-  constructor(life: BuildLifecycle, { BLOBS, DB }: Pick<Env, "BLOBS" | "DB">) {
+  constructor(life: BuildLifecycle, env: Pick<Env, "BLOBS"> & Databases) {
     this.#life = life;
-    this.#blobs = BLOBS;
-    this.#db = openDatabase(DB);
+    this.#blobs = env.BLOBS;
+    this.#db = openDatabase(env);
   }
 
   /**

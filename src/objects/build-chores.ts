@@ -120,7 +120,7 @@ export class BuildChores {
     const at = Date.now();
     this.#kv.put("shownAt", at);
     const life = { wakeAt: wakeWhenSilent(at), agentId, seenAt: new Date(at) };
-    return await saveLiveness(openDatabase(env.DB), uid, life).catch(() => undefined);
+    return await saveLiveness(openDatabase(env), uid, life).catch(() => undefined);
   }
 
   /** Does the chores of a state, the slow ones only if `includeSlow` is true, and sets the alarm for the rest. */
@@ -146,7 +146,7 @@ export class BuildChores {
     const { env, uid } = this.#around;
     if (this.#kv.get("stored") !== wordFor(state)) {
       if (state.status === "finished") await keepInstalled(env.BLOBS, uid, state.attempt);
-      const services = { env, db: openDatabase(env.DB) };
+      const services = { env, db: openDatabase(env) };
       await recordState(services, uid, state, this.#kv.get<Outcome | RebuildOutcome>("outcome"));
       if (state.status === "finished") await checkFinished(services, uid);
       this.noteRow(state);

@@ -59,7 +59,7 @@ export class BuildLifecycle {
   async load(): Promise<BuildState | undefined> {
     const known = this.state;
     if (known) return known;
-    const row = await findBuildWithArch(openDatabase(this.#env.DB), this.uid);
+    const row = await findBuildWithArch(openDatabase(this.#env), this.uid);
     if (!row || !isUnfinished(row)) return undefined;
     // Another call may have begun while this one read from D1.
     return this.state ?? this.#begin(row);
@@ -91,7 +91,7 @@ export class BuildLifecycle {
   async #agentsSeen(): Promise<AgentsSeen> {
     const { wanted } = this.chores;
     if (!wanted) return "unknown";
-    return await agentsSeen({ env: this.#env, db: openDatabase(this.#env.DB) }, wanted).catch(() => "unknown" as const);
+    return await agentsSeen({ env: this.#env, db: openDatabase(this.#env) }, wanted).catch(() => "unknown" as const);
   }
 
   /**

@@ -104,7 +104,7 @@ export class Events extends DurableObject<Env> {
   }
 
   #webhooks(): Promise<Webhook[]> {
-    return listWebhooksOf(openDatabase(this.env.DB), this.#owner);
+    return listWebhooksOf(openDatabase(this.env), this.#owner);
   }
 
   async #setAlarm(): Promise<void> {

@@ -146,7 +146,7 @@ export class Switchboard extends DurableObject<Env> {
     const pingedAt = this.#sockets.pingedAt(socket);
     if (pingedAt !== null) this.#known.noteCall(agentId, pingedAt.getTime());
     if (this.#sockets.of(agentId).some((other) => other !== socket && other.readyState === WebSocket.OPEN)) return;
-    const db = openDatabase(this.env.DB);
+    const db = openDatabase(this.env);
     const agent = await findAgentById(db, agentId);
     if (agent) await note(db, { event: "agent.lost", actor: "service", detail: { agent: agent.name } });
   }

@@ -61,7 +61,7 @@ export class TestdriveRecord {
     if (!this.#rowHas(known)) {
       const row = rowOf(known);
       const at = Date.now();
-      const db = openDatabase(this.#env.DB);
+      const db = openDatabase(this.#env);
       await saveTestdrive(db, this.#uid, { ...row, wakeAt: wakeWhenSilent(at) });
       const { isCheck, state } = known;
       if (isCheck && state.status === "ended") await endAttempt({ env: this.#env, db }, this.#uid, state.reason);

@@ -9,7 +9,7 @@ const writeEveryMs = 1_100;
 /** The index of one user repository, named by its row's uid: in one object, simultaneous uploads share a write. */
 export class UserRepositoryIndex extends DurableObject<Env> {
   readonly #writes = new SingleFlight(
-    () => writeUserRepository({ env: this.env, db: openDatabase(this.env.DB) }, this.#uid),
+    () => writeUserRepository({ env: this.env, db: openDatabase(this.env) }, this.#uid),
     {
       gapMs: this.env.MODE === "embedded" ? 0 : writeEveryMs,
     },

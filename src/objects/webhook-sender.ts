@@ -48,6 +48,6 @@ export class WebhookSender {
     const isSame =
       after.failingSince?.getTime() === before.failingSince?.getTime() &&
       after.disabledReason === before.disabledReason;
-    if (!isSame) await saveWebhookHealth(openDatabase(this.#env.DB), id, after);
+    if (!isSame) await saveWebhookHealth(openDatabase(this.#env), id, after);
   }
 }

@@ -143,7 +143,7 @@ export async function doChore(env: Env, asked: Omit<ChoreMessage, "also">): Prom
 }
 
 async function run(env: Env, { chore: name, at, since = at }: Omit<ChoreMessage, "also">): Promise<void> {
-  const services = { env, db: openDatabase(env.DB) };
+  const services = { env, db: openDatabase(env) };
   const chore = choresByName[name];
   const isPaused = chore?.deletes && (await deletionPause(env)).paused;
   const isMore = !isPaused && (await chore?.run(services, at)) === true;

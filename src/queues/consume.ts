@@ -36,7 +36,7 @@ async function takeImports(
   env: Env,
   take: (db: Database, repositoryId: number) => Promise<void>,
 ): Promise<void> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   for (const message of batch.messages) {
     const request = ImportMessage.safeParse(message.body);
     if (!request.success) {

@@ -18,7 +18,7 @@ export async function sweep(
   { scheduledTime: at, cron }: { scheduledTime: number; cron?: string },
   env: Env,
 ): Promise<void> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   if (cron === "start") await resumeAllImports({ env, db });
   await saveChores(db, chores, new Date(at));
   await env.CHORES.sendBatch(messagesOf(at).map((body) => ({ body, contentType: "json" as const })));

@@ -37,8 +37,10 @@ export async function listBusyAgents(db: Database): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-export async function databaseBytes(db: Database): Promise<number> {
-  return (await db.run(sql`SELECT 1`)).meta.size_after;
+/** The sizes of both databases. On one machine they are one database. */
+export async function databaseBytes(db: Database): Promise<Record<"main" | "packages", number>> {
+  const [main, packages] = await Promise.all([db.run(sql`SELECT 1`), db.packages.run(sql`SELECT 1`)]);
+  return { main: main.meta.size_after, packages: packages.meta.size_after };
 }
 
 export type ChoreRun = typeof choreRuns.$inferSelect;

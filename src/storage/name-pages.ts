@@ -1,6 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import { rest } from "#lib/loop/pace";
 import { fromJson, type Database } from "./db.ts";
+import { importIdsOf, type ShownImport } from "./package-sql.ts";
 
 const namesInPage = 32;
 /** The number of names that one statement reads and writes. */
@@ -9,7 +10,7 @@ const namesAtOnce = 2048;
 /** Writes the pages of an import whose packages are all stored. */
 export async function saveNamePages(db: Database, importId: string): Promise<void> {
   for (let after: string | null = ""; after !== null; after = await lastPaged(db, { importId, after })) {
-    await db.run(sql`
+    await db.packages.run(sql`
       INSERT INTO name_pages (import_id, first, last, names)
       SELECT ${importId}, min(name), max(name), group_concat(lower(name), char(10)) FROM (
         SELECT name, (row_number() OVER (ORDER BY name) - 1) / ${sql.raw(String(namesInPage))} AS page
@@ -22,17 +23,17 @@ export async function saveNamePages(db: Database, importId: string): Promise<voi
 
 /** The last name in the pages after a given name; null if there are none. */
 async function lastPaged(db: Database, { importId, after }: { importId: string; after: string }) {
-  const [found] = await db.all<{ last: string | null }>(sql`
+  const [found] = await db.packages.all<{ last: string | null }>(sql`
     SELECT max(last) AS last FROM name_pages WHERE import_id = ${importId} AND first > ${after}`);
   return found?.last ?? null;
 }
 
 export async function deleteNamePages(db: Database, importId: string): Promise<void> {
-  await db.run(sql`DELETE FROM name_pages WHERE import_id = ${importId}`);
+  await db.packages.run(sql`DELETE FROM name_pages WHERE import_id = ${importId}`);
 }
 
 interface ShortSearch {
-  repositoryIds: readonly number[];
+  repositories: readonly ShownImport[];
   arches: readonly string[];
   /** One or two characters, in lower case. */
   needle: string;
@@ -46,10 +47,10 @@ interface ShortSearch {
  */
 export async function listByShortName(
   db: Database,
-  { repositoryIds, arches, ...search }: ShortSearch,
+  { repositories, arches, ...search }: ShortSearch,
 ): Promise<readonly number[]> {
   const fits = sql`arch IN ${fromJson(arches)}`;
-  const found = await inEachImport<number>(db, repositoryIds, (importId) => {
+  const found = await inEachImport<number>(db, repositories, (importId) => {
     const held = inImport(importId, { ...search, column: sql`id AS found`, fits });
     return sql`${held} UNION ALL SELECT id FROM packages WHERE import_id = ${importId} AND pattern IS NOT NULL`;
   });
@@ -62,9 +63,9 @@ export async function listByShortName(
  */
 export function listShortNames(
   db: Database,
-  { repositoryIds, ...search }: Omit<ShortSearch, "arches">,
+  { repositories, ...search }: Omit<ShortSearch, "arches">,
 ): Promise<Map<string, string[]>> {
-  return inEachImport(db, repositoryIds, (importId) =>
+  return inEachImport(db, repositories, (importId) =>
     inImport(importId, { ...search, column: sql`DISTINCT lower(name) AS found`, fits: sql`true` }),
   );
 }
@@ -72,20 +73,18 @@ export function listShortNames(
 /** Runs one statement for each import that the repositories show, all in one batch. */
 async function inEachImport<Found>(
   db: Database,
-  repositoryIds: readonly number[],
+  repositories: readonly ShownImport[],
   statement: (importId: string) => SQL,
 ): Promise<Map<string, Found[]>> {
-  const shown = await db.all<{ importId: string }>(sql`
-    SELECT DISTINCT import_id AS importId FROM repositories
-    WHERE id IN ${fromJson(repositoryIds)} AND import_id IS NOT NULL`);
-  const [first, ...others] = shown.map(({ importId }) =>
-    db.select({ found: sql<Found>`found` }).from(sql`(${statement(importId)})`),
+  const importIds = importIdsOf(repositories);
+  const [first, ...others] = importIds.map((importId) =>
+    db.packages.select({ found: sql<Found>`found` }).from(sql`(${statement(importId)})`),
   );
-  const results = first ? await db.batch([first, ...others]) : [];
-  return new Map(shown.map(({ importId }, nth) => [importId, (results[nth] ?? []).map(({ found }) => found as Found)]));
+  const results = first ? await db.packages.batch([first, ...others]) : [];
+  return new Map(importIds.map((importId, nth) => [importId, (results[nth] ?? []).map(({ found }) => found as Found)]));
 }
 
-interface ImportSearch extends Omit<ShortSearch, "repositoryIds" | "arches"> {
+interface ImportSearch extends Omit<ShortSearch, "repositories" | "arches"> {
   /** The column to return, as `found`. */
   column: SQL;
   fits: SQL;

@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
 import { rest } from "#lib/loop/pace";
 import { fromJson, type Database } from "./db.ts";
-import { holds, rank, showing } from "./package-sql.ts";
+import { holds, rank, showing, type ShownImport, withRepositories } from "./package-sql.ts";
 import type { FoundPackage, PackageSearch } from "./packages.ts";
-import type { Repository } from "./repositories.ts";
 import { StatementSize } from "./statement-size.ts";
 
 /** How many packages one statement reads. For a large distribution, all of them together take a third of a second. */
@@ -25,16 +24,12 @@ interface Candidate {
   repositoryId: number;
 }
 
-interface TextSearch extends Omit<PackageSearch, "repositoryIds"> {
-  repositories: readonly Pick<Repository, "id" | "importId">[];
-}
-
 /**
  * Packages and patterns with the text in their name, summary or description, ignoring case, in the order of
  * searchPackages. No index contains descriptions, so this reads all packages in several statements, and rests between
  * them.
  */
-export async function searchTexts(db: Database, { arches, q, limit, ...of }: TextSearch): Promise<FoundPackage[]> {
+export async function searchTexts(db: Database, { arches, q, limit, ...of }: PackageSearch): Promise<FoundPackage[]> {
   const needle = q.toLowerCase();
   const repositories = of.repositories.toSorted((left, right) => left.id - right.id);
   let best: Candidate[] = [];
@@ -49,8 +44,7 @@ export async function searchTexts(db: Database, { arches, q, limit, ...of }: Tex
         .slice(0, limit);
     }
   }
-  const repositoryIds = repositories.map(({ id }) => id);
-  return listFound(db, { repositoryIds, ids: best.map(({ id }) => id), needle, limit });
+  return listFound(db, { repositories, ids: best.map(({ id }) => id), needle, limit });
 }
 
 const inOrder = (left: Candidate, right: Candidate): number =>
@@ -84,7 +78,7 @@ async function readPart(
   { after, size }: { after: Pick<ReadPackage, "name" | "id">; size: number },
 ): Promise<{ rows: ReadPackage[]; ms: number }> {
   const matches = ["name", "pattern", "summary", "description"].map((field) => holds(sql.raw(`p.${field}`), needle));
-  const { results, meta } = await db.run(sql`
+  const { results, meta } = await db.packages.run(sql`
     WITH part AS MATERIALIZED (
       SELECT id, name FROM packages
       WHERE import_id = ${importId} AND name >= ${after.name} AND (name > ${after.name} OR id > ${after.id})
@@ -100,12 +94,13 @@ async function readPart(
 /** The packages with these ids, once for each repository that shows them. */
 const listFound = (
   db: Database,
-  found: { repositoryIds: readonly number[]; ids: readonly number[]; needle: string; limit: number },
+  found: { repositories: readonly ShownImport[]; ids: readonly number[]; needle: string; limit: number },
 ): Promise<FoundPackage[]> =>
-  db.all<FoundPackage>(sql`
+  db.packages.all<FoundPackage>(sql`
+    ${withRepositories(found.repositories)}
     SELECT p.id, r.id AS repositoryId, p.name, p.version, p.release, p.arch,
       p.checksum_type AS checksumType, p.checksum, p.pattern
     FROM json_each(${JSON.stringify(found.ids)}) AS best CROSS JOIN packages AS p ON p.id = best.value
-      ${showing(found.repositoryIds)}
+      ${showing}
     ORDER BY ${rank(sql`p.name`, found.needle)}, p.name, r.id, p.id
     LIMIT ${found.limit}`);

@@ -4,7 +4,7 @@ import { rest } from "#lib/loop/pace";
 import { jsonBatches, type SearchRow } from "#lib/repodata/search-rows";
 import { fromJson, type Database } from "./db.ts";
 import { deleteNamePages, listByShortName, listShortNames } from "./name-pages.ts";
-import { holds, rank, shownImports, showing } from "./package-sql.ts";
+import { holds, rank, type ShownImport, shownImports, showing, withRepositories } from "./package-sql.ts";
 import { StatementSize } from "./statement-size.ts";
 
 /** A package as shown in search results. */
@@ -38,7 +38,7 @@ export async function savePackages(db: Database, importId: string, rows: Iterabl
   for (const batch of jsonBatches(rows, () => added.size)) {
     const batchBytes = Buffer.byteLength(batch);
     bytes += batchBytes;
-    const { meta } = await db.run(sql`
+    const { meta } = await db.packages.run(sql`
       INSERT INTO packages (import_id, name, epoch, version, release, arch, summary, description,
         size_bytes, installed_bytes, checksum_type, checksum, location, pattern)
       SELECT ${importId}, value ->> 'name', value ->> 'epoch', value ->> 'version', value ->> 'release',
@@ -54,7 +54,7 @@ export async function savePackages(db: Database, importId: string, rows: Iterabl
 
 export async function deletePackages(db: Database, importId: string): Promise<void> {
   for (;;) {
-    const { meta } = await db.run(sql`
+    const { meta } = await db.packages.run(sql`
       DELETE FROM packages WHERE id IN (SELECT id FROM packages WHERE import_id = ${importId} LIMIT ${removed.size})`);
     // The count includes the changes of triggers, so it only shows whether there were any.
     if (meta.changes === 0) break;
@@ -64,8 +64,22 @@ export async function deletePackages(db: Database, importId: string): Promise<vo
   await deleteNamePages(db, importId);
 }
 
+/** The next imports after an id that have packages. It looks up each in the index, and reads no package twice. */
+export async function listImportsWithPackages(
+  db: Database,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await db.packages.all<{ id: string }>(sql`
+    WITH RECURSIVE one (id) AS (
+      SELECT ${firstAfter(sql`${after}`)} UNION ALL SELECT ${firstAfter(sql`one.id`)} FROM one WHERE one.id IS NOT NULL)
+    SELECT id FROM one WHERE id IS NOT NULL LIMIT ${limit}`);
+  return rows.map(({ id }) => id);
+}
+
+const firstAfter = (id: SQL) => sql`(SELECT min(import_id) FROM packages WHERE import_id > ${id})`;
+
 export interface PackageSearch {
-  repositoryIds: readonly number[];
+  repositories: readonly ShownImport[];
   /** Architectures as packages name them. Packages of other architectures are left out. */
   arches: readonly string[];
   q: string;
@@ -78,16 +92,17 @@ export interface PackageSearch {
  */
 export async function searchPackages(
   db: Database,
-  { repositoryIds, arches, q, limit }: PackageSearch,
+  { repositories, arches, q, limit }: PackageSearch,
 ): Promise<FoundPackage[]> {
   const needle = q.toLowerCase();
-  return db.all<FoundPackage>(sql`
+  return db.packages.all<FoundPackage>(sql`
+    ${withRepositories(repositories)}
     SELECT p.id, r.id AS repositoryId, p.name, p.version, p.release, p.arch,
       p.checksum_type AS checksumType, p.checksum, p.pattern
-    FROM packages AS p ${showing(repositoryIds)}
-    WHERE p.import_id IN ${shownImports(repositoryIds)}
+    FROM packages AS p ${showing}
+    WHERE p.import_id IN ${shownImports(repositories)}
       AND p.arch IN ${fromJson(arches)}
-      AND ${await candidates(db, { repositoryIds, arches, needle, limit })}
+      AND ${await candidates(db, { repositories, arches, needle, limit })}
       AND (${holds(sql`p.name`, needle)} OR ${holds(sql`p.pattern`, needle)})
     ORDER BY ${rank(sql`p.name`, needle)}, p.name, r.id, p.id
     LIMIT ${limit}`);
@@ -111,7 +126,7 @@ export const listForNameIndex = (
   db: Database,
   { importId, after, limit }: { importId: string; after: Pick<IndexedPackage, "name" | "id">; limit: number },
 ): Promise<IndexedPackage[]> =>
-  db.all<IndexedPackage>(sql`
+  db.packages.all<IndexedPackage>(sql`
     SELECT id, replace(name, char(10), ' ') AS name,
       replace(version || iif(release = '', '', '-' || release), char(10), ' ') AS version,
       arch, checksum_type AS checksumType, checksum, coalesce(pattern, '') AS pattern
@@ -128,7 +143,7 @@ export interface PackageDetails {
 
 /** Details of packages, by id. */
 export async function describePackages(db: Database, ids: readonly number[]): Promise<Map<number, PackageDetails>> {
-  const rows = await db.all<PackageDetails & { id: number }>(sql`
+  const rows = await db.packages.all<PackageDetails & { id: number }>(sql`
     SELECT p.id, p.summary, p.size_bytes AS downloadSizeBytes, p.installed_bytes AS installSizeBytes
     FROM json_each(${JSON.stringify(ids)}) AS asked CROSS JOIN packages AS p ON p.id = asked.value`);
   return new Map(rows.map(({ id, ...details }) => [id, details]));
@@ -152,17 +167,18 @@ export const maxVersions = 5000;
 /** All packages with these names. */
 export const listVersions = (
   db: Database,
-  { repositoryIds, arches, names }: { repositoryIds: readonly number[]; arches: readonly string[]; names: string[] },
+  { repositories, arches, names }: { repositories: readonly ShownImport[]; arches: readonly string[]; names: string[] },
 ): Promise<PackageVersion[]> =>
-  db.all<PackageVersion>(sql`
+  db.packages.all<PackageVersion>(sql`
+    ${withRepositories(repositories)}
     SELECT r.id AS repositoryId, p.name, p.epoch, p.version, p.release, p.arch, p.pattern, p.summary,
       p.size_bytes AS downloadSizeBytes, p.installed_bytes AS installSizeBytes
-    FROM json_each(${JSON.stringify(names)}) AS asked CROSS JOIN packages AS p ON p.name = asked.value ${showing(repositoryIds)}
-    WHERE p.import_id IN ${shownImports(repositoryIds)} AND p.arch IN ${fromJson(arches)}
+    FROM json_each(${JSON.stringify(names)}) AS asked CROSS JOIN packages AS p ON p.name = asked.value ${showing}
+    WHERE p.import_id IN ${shownImports(repositories)} AND p.arch IN ${fromJson(arches)}
     ORDER BY asked.key, p.id LIMIT ${maxVersions}`);
 
 interface NameSearch {
-  repositoryIds: readonly number[];
+  repositories: readonly ShownImport[];
   /** In lower case. */
   needle: string;
   limit: number;
@@ -171,7 +187,7 @@ interface NameSearch {
 /** For each repository, at most `limit` lower-case names of packages that contain the text, best matches first. */
 export async function searchNames(
   db: Database,
-  { q, ...search }: Pick<PackageSearch, "repositoryIds" | "q" | "limit">,
+  { q, ...search }: Pick<PackageSearch, "repositories" | "q" | "limit">,
 ): Promise<Map<number, string[]>> {
   const needle = q.toLowerCase();
   const find = hasTrigram(needle) ? namesByTrigrams : namesByPages;
@@ -180,17 +196,18 @@ export async function searchNames(
 
 async function namesByTrigrams(
   db: Database,
-  { repositoryIds, needle, limit }: NameSearch,
+  { repositories, needle, limit }: NameSearch,
 ): Promise<Map<number, string[]>> {
-  const rows = await db.all<{ repositoryId: number; name: string }>(sql`
+  const rows = await db.packages.all<{ repositoryId: number; name: string }>(sql`
+    ${withRepositories(repositories)}
     SELECT repositoryId, name FROM (
       SELECT repositoryId, name,
         row_number() OVER (PARTITION BY repositoryId ORDER BY ${rank(sql`name`, needle)}, name) AS place
       FROM (
         SELECT DISTINCT r.id AS repositoryId, lower(p.name) AS name
-        FROM packages AS p ${showing(repositoryIds)}
-        WHERE p.import_id IN ${shownImports(repositoryIds)}
-          AND ${byTrigrams(repositoryIds, needle)} AND ${holds(sql`p.name`, needle)}))
+        FROM packages AS p ${showing}
+        WHERE p.import_id IN ${shownImports(repositories)}
+          AND ${byTrigrams(repositories, needle)} AND ${holds(sql`p.name`, needle)}))
     WHERE place <= ${limit} ORDER BY repositoryId, place`);
   const byRepository = Map.groupBy(rows, ({ repositoryId }) => repositoryId);
   return new Map([...byRepository].map(([id, found]) => [id, found.map(({ name }) => name)]));
@@ -199,11 +216,9 @@ async function namesByTrigrams(
 /** Searches for one or two characters, which have no trigrams. */
 async function namesByPages(db: Database, search: NameSearch): Promise<Map<number, string[]>> {
   const byImport = await listShortNames(db, search);
-  const shown = await db.all<{ id: number; importId: string }>(sql`
-    SELECT id, import_id AS importId FROM repositories WHERE id IN ${fromJson(search.repositoryIds)}`);
   return new Map(
-    shown.flatMap(({ id, importId }) => {
-      const names = byImport.get(importId) ?? [];
+    search.repositories.flatMap(({ id, importId }) => {
+      const names = (importId !== null && byImport.get(importId)) || [];
       return names.length === 0 ? [] : [[id, bestNames(names, search)]];
     }),
   );
@@ -226,34 +241,38 @@ const maxPatterns = 2000;
  */
 export async function similarNames(
   db: Database,
-  { repositoryIds, arches, pieces }: { repositoryIds: readonly number[]; arches: readonly string[]; pieces: string[] },
+  {
+    repositories,
+    arches,
+    pieces,
+  }: { repositories: readonly ShownImport[]; arches: readonly string[]; pieces: string[] },
 ): Promise<string[]> {
   if (pieces.length === 0) return [];
   const ofPiece = (piece: string) => sql`
     SELECT name FROM (
       SELECT p.name FROM name_pages AS n
       CROSS JOIN packages AS p ON p.import_id = n.import_id AND p.name BETWEEN n.first AND n.last
-      WHERE n.import_id IN ${shownImports(repositoryIds)} AND instr(n.names, ${piece}) > 0
+      WHERE n.import_id IN ${shownImports(repositories)} AND instr(n.names, ${piece}) > 0
         AND ${holds(sql`p.name`, piece)} AND p.pattern IS NULL AND p.arch IN ${fromJson(arches)}
       LIMIT ${maxSimilar})`;
-  const rows = await db.all<{ name: string }>(sql.join(pieces.map(ofPiece), sql` UNION `));
+  const rows = await db.packages.all<{ name: string }>(sql.join(pieces.map(ofPiece), sql` UNION `));
   return rows.map(({ name }) => name);
 }
 
 /** The patterns of these repositories. */
-export async function listPatterns(db: Database, repositoryIds: readonly number[]): Promise<string[]> {
-  const rows = await db.all<{ pattern: string }>(sql`
+export async function listPatterns(db: Database, repositories: readonly ShownImport[]): Promise<string[]> {
+  const rows = await db.packages.all<{ pattern: string }>(sql`
     SELECT DISTINCT pattern FROM packages
-    WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL LIMIT ${maxPatterns}`);
+    WHERE import_id IN ${shownImports(repositories)} AND pattern IS NOT NULL LIMIT ${maxPatterns}`);
   return rows.map(({ pattern }) => pattern);
 }
 
 /** A superset of the best matches, found with indexes. */
 async function candidates(
   db: Database,
-  { needle, ...search }: Pick<PackageSearch, "repositoryIds" | "arches" | "limit"> & { needle: string },
+  { needle, ...search }: Pick<PackageSearch, "repositories" | "arches" | "limit"> & { needle: string },
 ): Promise<SQL> {
-  if (hasTrigram(needle)) return byTrigrams(search.repositoryIds, needle);
+  if (hasTrigram(needle)) return byTrigrams(search.repositories, needle);
   const ids = await listByShortName(db, { needle, ...search });
   return sql`p.id IN ${fromJson(ids)}`;
 }
@@ -267,9 +286,9 @@ const maxCharacters = 12;
  * A superset of the matches: `_` and `%` are not escaped, because LIKE with ESCAPE does not use the trigram index. Only
  * the beginning of a long text is used.
  */
-function byTrigrams(repositoryIds: readonly number[], needle: string): SQL {
+function byTrigrams(repositories: readonly ShownImport[], needle: string): SQL {
   return sql`p.id IN (
     SELECT rowid FROM packages_fts WHERE name LIKE ${`%${[...needle].slice(0, maxCharacters).join("")}%`}
     UNION ALL SELECT id FROM packages
-    WHERE import_id IN ${shownImports(repositoryIds)} AND pattern IS NOT NULL)`;
+    WHERE import_id IN ${shownImports(repositories)} AND pattern IS NOT NULL)`;
 }

@@ -1,4 +1,7 @@
-/** Every table of D1, one file per subject; `npm run migrations` compares them with the last migration. */
+/**
+ * The tables of D1, one file per subject, without those of the packages' database (schema/packages.ts). `npm run
+ * migrations` compares all files with the last migration.
+ */
 export * from "./schema/account-rates.ts";
 export * from "./schema/account-ssh-keys.ts";
 export * from "./schema/accounts.ts";

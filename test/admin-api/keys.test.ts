@@ -11,7 +11,7 @@ import { operate, signedIn, type Client } from "../support/client.ts";
 import { fullDocument, rowOf } from "../support/configurations.ts";
 import { createAppliance } from "../support/factories.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const old = env.API_KEY_ENCRYPTION_KEY;
 const next = btoa("fedcba9876543210fedcba9876543210");
 const both = { API_KEY_ENCRYPTION_KEY: `${next} ${old}`, API_KEY_PEPPER: "another pepper" };

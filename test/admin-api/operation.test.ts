@@ -10,7 +10,7 @@ import { metricsNow } from "../support/metrics.ts";
 import { messagesOfSweep, sweepIn } from "../support/sweep.ts";
 import { patienceMs } from "../support/patience.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const minuteMs = 60_000;
 let tux: Client;
 
@@ -136,7 +136,9 @@ describe("GET metrics", () => {
     await sweepIn(0);
     const now = await metricsNow();
 
-    expect(now.get("kiln_database_bytes")).toBeGreaterThan(100_000);
+    for (const database of ["main", "packages"]) {
+      expect(now.get(`kiln_database_bytes{database="${database}"}`)).toBeGreaterThan(10_000);
+    }
     expect(now.get("kiln_storage_bytes")).toBe(before + "port = 7000\n".length);
     expect(now.get('kiln_sweep_lag_seconds{chore="measureStorage"}')).toBeLessThan(60);
   });

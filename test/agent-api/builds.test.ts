@@ -11,7 +11,7 @@ import { bytesOf, capabilities, fakeAgent, result } from "../support/fake-agent.
 import { codeOf, runningBuild } from "../support/running-build.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 let tux: Client;
 beforeEach(async () => {

@@ -13,7 +13,7 @@ import { bytesOf, capabilities, fakeAgent } from "../support/fake-agent.ts";
 import { runningBuild } from "../support/running-build.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 let tux: Client;
 beforeEach(async () => {

@@ -15,7 +15,7 @@ import { readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 let tux: Client;
 let agent: FakeAgent;

@@ -19,7 +19,7 @@ import { bootableBuild, claimTestdrive, until } from "../support/testdrives.ts";
 import { readXml } from "../support/xml.ts";
 import { leap15, leap16, tumbleweed } from "../support/catalogues.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 type File = typeof leap15;
 
 const templatesOf = ({ sets }: Catalogue) => sets.flatMap(({ templates }) => templates);

@@ -141,7 +141,7 @@ it("gives builds to accounts in turn", async () => {
   const first = [await newBuild(one), await newBuild(one), await newBuild(one)];
   const late = await newBuild(other);
   const inTurn = [first[0], late, first[1], first[2]];
-  const places = await Promise.all(inTurn.map((id = 0) => countQueuedBefore(openDatabase(env.DB), id)));
+  const places = await Promise.all(inTurn.map((id = 0) => countQueuedBefore(openDatabase(env), id)));
   expect(places).toEqual([0, 1, 2, 3]);
   expect([await looks(), await looks(), await looks(), await looks()]).toEqual(inTurn);
 });
@@ -185,7 +185,7 @@ it("wakes no agent that the operator has drained, until it gets work again", asy
 
 it("says why a build waits, from what agents report, without the database", async () => {
   const wanted = { ...(await rowOfBuild(await newBuild())), arch: "x86_64" as const };
-  const seen = () => agentsSeen({ env, db: openDatabase(env.DB) }, wanted);
+  const seen = () => agentsSeen({ env, db: openDatabase(env) }, wanted);
   await join(1, { said: { can, free: { builds: 0, testdrives: 0 } } });
   await whileAway(isD1, async () => expect(await seen()).toBe("busy"));
   expect(await looks()).toBeDefined();
@@ -198,7 +198,7 @@ it("does not count the agent that asks among the others", async () => {
   // Agents of other tests were also seen, but before this hour.
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60 * 60_000 });
   await maker.hello(onlyIn(own));
-  const services = { env, db: openDatabase(env.DB) };
+  const services = { env, db: openDatabase(env) };
   expect(await agentsSeen(services, wanted)).toBe("busy");
   expect(await agentsSeen(services, wanted, maker.id)).not.toBe("busy");
 });

@@ -15,7 +15,7 @@ import { expectError } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const hourMs = 60 * 60_000;
 const key = "a".repeat(64);
 const archive = bytesOf("a root, prepared");

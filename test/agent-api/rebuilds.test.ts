@@ -12,7 +12,7 @@ import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const hourMs = 60 * 60_000;
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const image = bytesOf("an image");
 const other = bytesOf("another image");
 const files = { "/etc/issue": "Welcome", "/etc/built": "Monday" };

@@ -15,7 +15,7 @@ import { sweepIn } from "../support/sweep.ts";
 
 beforeAll(loadTemplates);
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const minuteMs = 60_000;
 
 let tux: Client;

@@ -13,7 +13,7 @@ import { expectError, readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 let tux: Client;
 beforeEach(async () => {
   tux = await signedIn();

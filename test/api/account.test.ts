@@ -52,7 +52,7 @@ let kept = 0;
 
 /** Stores a finished build of this size. */
 const storeBuild = ({ accountId }: Client, fileSize: number, change: Partial<typeof builds.$inferInsert> = {}) =>
-  openDatabase(env.DB)
+  openDatabase(env)
     .insert(builds)
     .values({
       accountId,
@@ -69,7 +69,7 @@ const storeBuild = ({ accountId }: Client, fileSize: number, change: Partial<typ
     });
 
 const storeRpm = ({ accountId }: Client, storedBytes: number) =>
-  openDatabase(env.DB).insert(rpms).values({
+  openDatabase(env).insert(rpms).values({
     accountId,
     baseSystem: "tiny-1.0",
     fileName: "hello-1.0-1.noarch.rpm",
@@ -83,7 +83,7 @@ const storeRpm = ({ accountId }: Client, storedBytes: number) =>
   });
 
 const storeFile = (applianceId: number, size: number) =>
-  openDatabase(env.DB).insert(overlayFiles).values({
+  openDatabase(env).insert(overlayFiles).values({
     applianceId,
     fileName: "large",
     path: "/srv",

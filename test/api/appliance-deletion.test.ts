@@ -20,7 +20,7 @@ import { fakeAgent } from "../support/fake-agent.ts";
 import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const hourMs = 60 * 60_000;
 /** Every table whose rows belong to an appliance. */
 const owned = [selections, overlayFiles, gpgKeys, shares, applianceRepositories, builds];

@@ -14,7 +14,7 @@ const cloned = async (tux: Client): Promise<number> =>
   Number((await readXml(await tux.post("/appliances", { clone_from: 1, arch: "x86_64" }))).appliance.id);
 
 async function built(tux: Client, applianceId: number, change: Partial<typeof builds.$inferInsert>): Promise<void> {
-  await openDatabase(env.DB)
+  await openDatabase(env)
     .insert(builds)
     .values({
       accountId: tux.accountId,
@@ -85,7 +85,7 @@ describe("GET appliances", () => {
 
   it("refuses a renewed key immediately", async () => {
     const tux = await signedIn();
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
     const account = await findAccount(db, tux.username);
     if (!account) throw new Error("no account");
     expect((await tux.get("/appliances")).status).toBe(200);

@@ -40,7 +40,7 @@ const remove = (params: Record<string, string | number>) => tux.post(`/appliance
 const ownDebRepository = async (accountId: number): Promise<number> => {
   const url = `http://mirror.example.org/${accountId}/dists/stable`;
   const row = { accountId, name: "tux stable", url, type: "deb", baseSystem: "other", arches: [] } as const;
-  return (await addRepository(openDatabase(env.DB), { ...row, arches: [], importState: "ready" }))?.id ?? 0;
+  return (await addRepository(openDatabase(env), { ...row, arches: [], importState: "ready" }))?.id ?? 0;
 };
 
 const ownRepository = async (
@@ -50,7 +50,7 @@ const ownRepository = async (
   const url = isUserRepository ? `service:/user/${accountId}` : `http://mirror.example.org/${accountId}`;
   const row = { accountId, name: "tux Tiny Linux", url, type: "rpm-md", baseSystem: "tiny-1.0", arches: [] } as const;
   return (
-    (await addRepository(openDatabase(env.DB), { ...row, arches: [], isUserRepository, importState: "ready" }))?.id ?? 0
+    (await addRepository(openDatabase(env), { ...row, arches: [], isUserRepository, importState: "ready" }))?.id ?? 0
   );
 };
 

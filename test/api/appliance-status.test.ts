@@ -9,7 +9,7 @@ import { createSafeAppliance } from "../support/factories.ts";
 import { stockTinyLinux, tinyRepository } from "../support/repositories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 let tux: Client;
 
 beforeAll(loadTemplates);

@@ -186,7 +186,7 @@ describe("GET appliances/<id>/status", () => {
     const tux = await signedIn();
     const id = await cloned(tux, { arch: "i686" });
     await setRootPassword(tux, Number(id));
-    await openDatabase(env.DB)
+    await openDatabase(env)
       .update(repositories)
       .set({ arches: ["x86_64"] });
 

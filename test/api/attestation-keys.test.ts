@@ -13,7 +13,7 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { createBuild } from "../support/factories.ts";
 import { bytesOf } from "../support/fake-agent.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const image = bytesOf("an image");
 
 let tux: Client;

@@ -18,7 +18,7 @@ import { publishedAppliance } from "../support/gallery.ts";
 import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const image = bytesOf("an image");
 
 let tux: Client;

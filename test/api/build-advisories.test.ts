@@ -13,7 +13,7 @@ import { fakeAgent } from "../support/fake-agent.ts";
 import { pageOf, textOf } from "../support/html.ts";
 import { takeChores } from "../support/sweep.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const json = { headers: { accept: "application/json" } };
 const run = (chore: string, at = Date.now()) => takeChores([{ body: { chore, at } }]);
 

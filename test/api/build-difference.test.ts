@@ -132,7 +132,7 @@ describe("the difference of two builds", () => {
     const rhea = await signedIn();
     const made = await twoBuilds(rhea);
     await env.DB.prepare("UPDATE builds SET completed_at = 0 WHERE id = ?").bind(made.first).run();
-    await expireOldImages({ env: { BLOBS: env.BLOBS, KEEP_IMAGES_DAYS: "1" }, db: openDatabase(env.DB) }, Date.now());
+    await expireOldImages({ env: { BLOBS: env.BLOBS, KEEP_IMAGES_DAYS: "1" }, db: openDatabase(env) }, Date.now());
 
     const told = (await readXml(await rhea.get(path(made.first, made.second)))).difference;
 

@@ -97,7 +97,7 @@ describe("the updates of a build", () => {
   });
 
   it("say which repositories are not known, or could not be refreshed", async () => {
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
     const change = (name: string, to: Partial<typeof repositories.$inferInsert>) =>
       db.update(repositories).set(to).where(eq(repositories.name, name));
     await change("Debian Test", { problem: "the mirror does not answer" });
@@ -122,7 +122,7 @@ describe("the updates of a build", () => {
 
   it("are complete if a repository has very many versions of a name", async () => {
     await mirror.publish({ security: ["apache2 2.4.66-1~deb12u1"] });
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
     const main = await db.query.repositories.findFirst({ where: eq(repositories.name, "Debian Test") });
     await savePackages(db, main?.importId ?? "", Array.from({ length: maxVersions + 1 }, oldVersion));
 

@@ -178,6 +178,6 @@ describe("DELETE builds/:id", () => {
     const running = await startBuild(tux, await createAppliance(tux));
 
     await expectError(await tux.delete(`/builds/${running}`), 404, "invalid_build_id");
-    expect(await findAnyBuild(openDatabase(env.DB), running)).toMatchObject({ status: "queued" });
+    expect(await findAnyBuild(openDatabase(env), running)).toMatchObject({ status: "queued" });
   });
 });

@@ -12,7 +12,7 @@ import { createAppliance, createBuild } from "../support/factories.ts";
 import { readXml } from "../support/xml.ts";
 import tiny from "../../templates/tiny.json";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 /** The tables of an appliance that are copied with it. */
 const copied = [applianceRepositories, selections, overlayFiles, gpgKeys];
 

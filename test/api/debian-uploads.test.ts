@@ -14,7 +14,7 @@ import { rpmOf } from "../support/packages.ts";
 import { blobCount, form, send, tarOf, uploaded } from "../support/rpm-uploads.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const path = "/rpms?base_system=debian-test";
 beforeAll(async () => {
   await loadTemplates();

@@ -53,7 +53,7 @@ describe("a testdrive started with an Idempotency-Key", () => {
   it("is still found by an address from before rows were encrypted", async () => {
     const tux = await signedIn();
     const { testdrive } = await started(tux);
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
     await db
       .update(testdrives)
       .set({ pageToken: "in-clear" })

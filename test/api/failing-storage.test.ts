@@ -22,7 +22,7 @@ import { readXml } from "../support/xml.ts";
 // Makes each storage call of a request with an Idempotency-Key fail once. The client repeats the request until it
 // succeeds.
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 const pass = (ms: number) => void vi.setSystemTime(Date.now() + ms);
 

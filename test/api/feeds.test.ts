@@ -7,7 +7,7 @@ import { newRoom, type Room } from "../support/channels.ts";
 import { signedIn, visit, type Client } from "../support/client.ts";
 import { tokenOf } from "../support/tokens.ts";
 
-const services = { env, db: openDatabase(env.DB) };
+const services = { env, db: openDatabase(env) };
 
 let tux: Client;
 let room: Room;

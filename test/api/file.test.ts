@@ -21,7 +21,7 @@ beforeEach(async () => {
   file = await uploadFile(tux, applianceId, "hello", { query: { filename: "motd", path: "/etc", owner: "root" } });
 });
 
-const row = (id = Number(file.id)) => findAnyOverlayFile(openDatabase(env.DB), id);
+const row = (id = Number(file.id)) => findAnyOverlayFile(openDatabase(env), id);
 const put = async (...elements: string[]) =>
   (await readXml(await tux.put(`/files/${file.id}`, `<file>${elements.join("")}</file>`))).file;
 

@@ -109,7 +109,7 @@ describe("a disk that the launcher calls full", () => {
     const repository = await newRepository();
     await repository.importFiles(rpmMd(["a-good-1"]));
     const newer = mirrorOf({ [repository.url]: rpmMd(["a-newer-1"]) });
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
 
     await importRepository({ env: { ...env, DISK }, db }, repository.id, newer);
     expect(await repository.row()).toMatchObject({ problem: message });

@@ -14,7 +14,7 @@ import { fakeAgent } from "../support/fake-agent.ts";
 import { addUserRepository, configure, galleryPath, publish, publishedAppliance } from "../support/gallery.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const user = (uid: number, name: string) =>
   `<user><uid>${uid}</uid><name>${name}</name><password>s3cret-of-tux</password><group>${uid ? "users" : "root"}</group><shell>/bin/sh</shell><homedir>/home</homedir></user>`;
 const people = `<users>${user(0, "root")}${user(1000, "clerk")}</users>`;

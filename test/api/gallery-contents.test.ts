@@ -129,7 +129,7 @@ describe("a testdrive", () => {
     expect(gallery.testdrive.server.vnc).toMatchObject({ host: "192.0.2.7", port: "5901" });
     expect((await readXml(await rhea.get("/testdrives"))).testdrives.testdrive).toMatchObject({ id: started });
     expect((await readXml(await tux.get("/testdrives"))).testdrives.testdrive).toBeUndefined();
-    const uses = await openDatabase(env.DB).select().from(galleryUses).where(eq(galleryUses.applianceId, id));
+    const uses = await openDatabase(env).select().from(galleryUses).where(eq(galleryUses.applianceId, id));
     expect(uses).toEqual([{ applianceId: id, accountId: rhea.accountId, kind: "testdrive" }]);
   });
 

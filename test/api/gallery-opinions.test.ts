@@ -61,7 +61,7 @@ const comments = async () => await commentsIn(await rhea.get(galleryPath(id, "/c
 
 /** Adds comments like the first one, each with this much text. */
 const fillComments = async (amount: number, characters: number) =>
-  await openDatabase(env.DB).run(
+  await openDatabase(env).run(
     sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${amount})
         INSERT INTO comments (appliance_id, account_id, text, created_at)
         SELECT appliance_id, account_id, printf('%.*c', ${characters}, 'x'), created_at FROM comments, n WHERE appliance_id = ${id}`,

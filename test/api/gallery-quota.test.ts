@@ -24,7 +24,7 @@ beforeEach(async () => {
   tux = await signedIn();
 });
 
-const used = (client = tux) => usedBytes(openDatabase(env.DB), client.accountId);
+const used = (client = tux) => usedBytes(openDatabase(env), client.accountId);
 
 const setPicture = (applianceId: number, kind: string, png: Uint8Array, settings: object = {}) => {
   const authorization = `Basic ${btoa(`${tux.username}:${tux.apiKey}`)}`;

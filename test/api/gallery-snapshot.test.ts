@@ -17,7 +17,7 @@ import { configure, galleryPath, publish, publishedAppliance } from "../support/
 import { sweepIn } from "../support/sweep.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const dayMs = 24 * 60 * 60_000;
 const secret = "s3cret-of-tux";
 const users = `<users><user><uid>0</uid><name>root</name><password>${secret}</password></user></users>`;

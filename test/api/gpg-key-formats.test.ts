@@ -25,7 +25,7 @@ import {
   type KeyRequest,
 } from "../support/gpg-keys.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 beforeAll(loadTemplates);
 

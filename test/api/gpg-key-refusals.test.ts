@@ -11,7 +11,7 @@ import { createAppliance } from "../support/factories.ts";
 import { expectError } from "../support/xml.ts";
 import { addKey, binaryOf, bytesOf, formType, keyForm, named, newKey, type KeyRequest } from "../support/gpg-keys.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 beforeAll(loadTemplates);
 

@@ -12,7 +12,7 @@ import { createAppliance } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 import { addKey, binaryOf, keyForm, keyIn, named, tinyFingerprint } from "../support/gpg-keys.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 beforeAll(loadTemplates);
 

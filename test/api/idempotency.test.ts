@@ -10,7 +10,7 @@ import { expectError, readXml } from "../support/xml.ts";
 
 beforeAll(loadTemplates);
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const clone = "/appliances?clone_from=1&arch=x86_64";
 
 interface Sent {

@@ -11,7 +11,7 @@ import { copyRow, unique } from "../support/many-rows.ts";
 import { takeChores } from "../support/sweep.ts";
 
 const json = { headers: { accept: "application/json" } };
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 const ssl: InstalledPackage = {
   name: "libssl3",

@@ -11,7 +11,7 @@ import { pageOf } from "../support/html.ts";
 import { publish, rpmMd } from "../support/mirror.ts";
 import { tinyLinux, tinyRepository } from "../support/repositories.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const isNeeded = (one: string) => one.startsWith("dracut-kiwi-live");
 
 it("is told which one to add, and adds it with one click", async () => {

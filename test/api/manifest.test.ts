@@ -120,7 +120,7 @@ describe("GET software/manifest", () => {
 
   it("reports that its source no longer exists", async () => {
     const { applianceId, buildId } = await createBuild(tux);
-    await env.BLOBS.delete(inputKey((await findAnyBuild(openDatabase(env.DB), buildId))?.inputSha256 ?? ""));
+    await env.BLOBS.delete(inputKey((await findAnyBuild(openDatabase(env), buildId))?.inputSha256 ?? ""));
 
     await expectError(await tux.get(pathOf(applianceId)), 400, "build_not_found");
   });

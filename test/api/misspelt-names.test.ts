@@ -9,8 +9,9 @@ import { createSafeAppliance } from "../support/factories.ts";
 import { publish, rpmMd } from "../support/mirror.ts";
 import { tinyLinux, tinyRepository } from "../support/repositories.ts";
 import { expectError, readXml } from "../support/xml.ts";
+import { shown } from "../support/test-repository.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 let tux: Client;
 let id: number;
 
@@ -106,8 +107,8 @@ describe("a misspelt pattern", () => {
 
 describe("similarNames", () => {
   it("stops at a limit, however many names contain a piece", async () => {
-    const repositoryIds = [await tinyRepository("main")];
-    const found = await similarNames(db, { repositoryIds, arches: ["noarch"], pieces: ["common", "hello"] });
+    const repositories = [await shown(await tinyRepository("main"))];
+    const found = await similarNames(db, { repositories, arches: ["noarch"], pieces: ["common", "hello"] });
 
     expect(found.filter((name) => name.startsWith("common"))).toHaveLength(300);
     expect(found).toContain("hello");

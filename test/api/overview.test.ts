@@ -130,7 +130,7 @@ describe("GET overview", () => {
     const ask = async () => {
       const { env: counted, calls } = counting(env);
       const request = { accountId: tux.accountId, only: null, search: "", page: 1, perPage: 100 };
-      const { total } = await overviewOf({ env: counted, db: openDatabase(counted.DB) }, request);
+      const { total } = await overviewOf({ env: counted, db: openDatabase(counted) }, request);
       return { total, calls };
     };
     const ofOne = await ask();
@@ -146,7 +146,7 @@ describe("GET overview", () => {
 
 /** More appliances like one, each with finished builds. */
 async function copy(tux: Client, id: number, count: number): Promise<void> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const source = await db.query.appliances.findFirst({ where: (table, { eq }) => eq(table.id, id) });
   if (!source) throw new Error("no appliance");
   const { id: _id, configurationBytes: _bytes, ...row } = source;

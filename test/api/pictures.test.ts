@@ -11,7 +11,7 @@ import { signedIn, visit, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const red = pngOf(64, 32, { row: rowOf(64, [255, 0, 0, 255]) });
 const green = pngOf(64, 32, { row: rowOf(64, [0, 255, 0, 255]) });
 const kinds = ["logo", "background"] as const;

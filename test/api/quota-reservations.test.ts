@@ -15,7 +15,7 @@ import { base, form, pair, tarOf } from "../support/rpm-uploads.ts";
 import { begun, openBody, tusClient } from "../support/uploads.ts";
 import { expectError } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const quota = 1_000_000;
 const large = 900_000;
 /** Two of them exceed the quota. */

@@ -1,5 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openDatabase } from "#storage/db";
+import { listForNameIndex } from "#storage/packages";
+import { findRepository } from "#storage/repositories";
 import { loadTemplates } from "../support/catalogue.ts";
 import { operate, signedIn, type Client } from "../support/client.ts";
 import { archiveKey, debSuite } from "../support/deb.ts";
@@ -163,7 +166,13 @@ describe("GET /repositories", () => {
 
 const minuteMs = 60_000;
 
-const strays = () => env.DB.prepare("SELECT count(*) AS n FROM packages WHERE import_id = 'killed'").first("n");
+const addStray = () =>
+  env.PACKAGES.prepare(
+    `INSERT INTO packages (import_id, name, epoch, version, release, arch, summary, description,
+       size_bytes, installed_bytes, checksum_type, checksum, location)
+     VALUES ('killed', 'stray', 0, '1', '1', 'noarch', '', '', 1, 1, 'sha256', '', '')`,
+  ).run();
+const strays = () => env.PACKAGES.prepare("SELECT count(*) AS n FROM packages WHERE import_id = 'killed'").first("n");
 
 const turnsOf = (id: string) =>
   env.DB.prepare("SELECT count(*) AS n FROM import_turns WHERE repository_id = ?").bind(Number(id)).first("n");
@@ -222,21 +231,28 @@ describe("a refresh", () => {
   });
 
   it("deletes package rows of an import that was killed", async () => {
-    await env.DB.batch([
-      env.DB.prepare("INSERT INTO imports (id, url, revision, begun_at) VALUES ('killed', 'x', 'y', ?)").bind(
-        Date.now(),
-      ),
-      env.DB.prepare(
-        `INSERT INTO packages (import_id, name, epoch, version, release, arch, summary, description,
-           size_bytes, installed_bytes, checksum_type, checksum, location)
-         VALUES ('killed', 'stray', 0, '1', '1', 'noarch', '', '', 1, 1, 'sha256', '', '')`,
-      ),
-    ]);
+    await env.DB.prepare("INSERT INTO imports (id, url, revision, begun_at) VALUES ('killed', 'x', 'y', ?)")
+      .bind(Date.now())
+      .run();
+    await addStray();
 
     await sweepIn(0);
     expect(await strays()).toBe(1);
     await sweepIn(60 * minuteMs);
     expect(await strays()).toBe(0);
+  });
+
+  it("deletes package rows of an import that a restored database does not know, and no others", async () => {
+    const db = openDatabase(env);
+    const main = (await findRepository(db, await tinyRepository("main"))) ?? expect.fail();
+    const ofMain = { importId: main.importId ?? expect.fail(), after: { name: "", id: 0 }, limit: 1000 };
+    const before = await listForNameIndex(db, ofMain);
+    await addStray();
+    await sweepIn(60 * minuteMs);
+
+    expect(await strays()).toBe(0);
+    expect(await listForNameIndex(db, ofMain)).toEqual(before);
+    expect(before).not.toEqual([]);
   });
 });
 

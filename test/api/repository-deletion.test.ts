@@ -1,10 +1,10 @@
-import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn, type Client } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { cloned } from "../support/software.ts";
 import { expectError, readXml } from "../support/xml.ts";
+import { storedOf } from "../support/test-repository.ts";
 
 beforeAll(loadTemplates);
 
@@ -21,10 +21,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 const imported = async (who: Client): Promise<string> =>
   (await readXml(await who.post("/repositories", { url, name: "Perl" }))).repository.id;
-const stored = () =>
-  env.DB.prepare("SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?")
-    .bind(url)
-    .first("n");
+const stored = async () => (await storedOf(url)).packages;
 
 describe("DELETE /repositories/<id>", () => {
   it("deletes it with its packages, and it can be imported again", async () => {

@@ -20,7 +20,7 @@ import {
 } from "../support/rpm-uploads.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 beforeAll(loadTemplates);
 

@@ -8,7 +8,7 @@ import { createAppliance, createBuild, startBuild } from "../support/factories.t
 import { fakeAgent } from "../support/fake-agent.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 let tux: Client;
 beforeEach(async () => {

@@ -10,7 +10,7 @@ import { mirrorOf, publish, rpmMd } from "../support/mirror.ts";
 import { tinyRepository } from "../support/repositories.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const long = "a-name-of-more-than-fifty-bytes-which-like-cannot-find-at-all";
 
 let main: number;

@@ -127,7 +127,7 @@ describe("what sharing an appliance reveals", () => {
     await build("0.0.1");
     await setUsers(userXml("root", "linux"));
     await expireOldImages(
-      { env: { ...env, KEEP_IMAGES_DAYS: "1" }, db: openDatabase(env.DB) },
+      { env: { ...env, KEEP_IMAGES_DAYS: "1" }, db: openDatabase(env) },
       Date.now() + 2 * 86_400_000,
     );
     expect(await shortOf()).toEqual([]);

@@ -59,7 +59,7 @@ describe("the readers of an appliance", () => {
     ["quark %s/100%", encodeURIComponent],
   ])("can be named %s in any encoding", async (pattern, written) => {
     const username = pattern.replace("%s", crypto.randomUUID());
-    await createAccount(openDatabase(env.DB), env, { username, email: "odo@example.org", password: "correct horse" });
+    await createAccount(openDatabase(env), env, { username, email: "odo@example.org", password: "correct horse" });
 
     expect(await readersIn(await tux.post(`/appliances/${id}/sharing/${written(username)}`))).toEqual({
       "@count": "1",

@@ -24,7 +24,7 @@ interface Effect {
 }
 type Change = Record<string, (string | number)[]>;
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 let tux: Client;
 let id: number;
 let updates: number;

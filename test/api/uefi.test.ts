@@ -103,8 +103,8 @@ describe("an image that boots by UEFI", () => {
     const build = { ...(await rowOfBuild(buildId)), arch: "x86_64" as const };
     await (await fakeAgent()).hello({ noEfi: { oem: "kernel: vfat" } });
     await (await fakeAgent()).hello({ arches: ["i586"] });
-    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, build)).toBe("none");
+    expect(await agentsSeen({ env, db: openDatabase(env) }, build)).toBe("none");
     await (await fakeAgent()).hello();
-    expect(await agentsSeen({ env, db: openDatabase(env.DB) }, build)).toBe("busy");
+    expect(await agentsSeen({ env, db: openDatabase(env) }, build)).toBe("busy");
   });
 });

@@ -15,7 +15,7 @@ import { createAppliance, startBuild } from "../support/factories.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { pageOf, textOf } from "../support/html.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const json = { headers: { accept: "application/json" } };
 
 const tracker = {

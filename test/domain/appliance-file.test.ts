@@ -19,7 +19,7 @@ import { generatedDefinitions } from "../support/generated-definitions.ts";
 import * as fc from "../support/properties.ts";
 
 const baseUrl = "https://kiln.test";
-const place = { env, db: openDatabase(env.DB) };
+const place = { env, db: openDatabase(env) };
 
 it("makes the appliance that a file describes, whatever it was before, and then changes nothing more", async () => {
   const tux = await signedIn();

@@ -5,7 +5,7 @@ import type { Refusal } from "#domain/refusal";
 import { openDatabase } from "#storage/db";
 import { patienceMs } from "../support/patience.ts";
 
-const place = { env: { ACCOUNT_RATES: "reads=0 differences=0 clones=0" }, db: openDatabase(env.DB) };
+const place = { env: { ACCOUNT_RATES: "reads=0 differences=0 clones=0" }, db: openDatabase(env) };
 const reader = (accountId: number) => ({ accountId, what: "reads" as const });
 
 it("runs two costly reads at the same time, and lets another account's one run before the rest", async () => {

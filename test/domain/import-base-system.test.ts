@@ -8,7 +8,7 @@ import { loadTemplates } from "../support/catalogue.ts";
 import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 beforeEach(loadTemplates);
 
 /** The base system that an import detects. */

@@ -6,7 +6,7 @@ import { stopClock } from "../support/clock.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { newRepository } from "../support/test-repository.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 beforeEach(stopClock);
 afterEach(() => void vi.useRealTimers());

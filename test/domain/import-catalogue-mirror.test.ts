@@ -6,7 +6,7 @@ import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const url = "http://10.1.2.3:3142/linux";
 
 /** Imports it with the launcher's two networks. Only the network for listed hosts reaches the mirror. */

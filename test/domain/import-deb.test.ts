@@ -12,7 +12,7 @@ import { signedIn } from "../support/client.ts";
 import { archiveKey, debSuite } from "../support/deb.ts";
 import { mirrorOf, type RepositoryFiles, rpmMd } from "../support/mirror.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const lists = {
   "main/amd64": ["bash 5.2.15-2+b13", "tasksel 3.73 all", "task-ssh-server 3.73 all; Recommends: bash"],
   "main/i386": ["bash 5.2.15-2+b12 i386", "tasksel 3.73 all"],

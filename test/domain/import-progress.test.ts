@@ -11,7 +11,7 @@ import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { newRepository } from "../support/test-repository.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 it("is known while packages are read, and not any more at the end", async () => {
   const repository = await newRepository();

@@ -116,7 +116,7 @@ describe("a failed import", () => {
       asked.push(to);
       return Response.redirect("http://169.254.169.254/latest/", 302);
     };
-    await importRepository({ env: { ...env, MODE: "cloudflare" }, db: openDatabase(env.DB) }, repository.id, {
+    await importRepository({ env: { ...env, MODE: "cloudflare" }, db: openDatabase(env) }, repository.id, {
       fetchOutside,
     });
 

@@ -10,7 +10,7 @@ import { heldMirror } from "../support/held-mirror.ts";
 import { rpmMd } from "../support/mirror.ts";
 import { change, cloned } from "../support/software.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const url = "http://slow.example.org/linux";
 const primary = "repodata/primary.xml.gz";
 

@@ -7,7 +7,7 @@ import { signedIn } from "../support/client.ts";
 import { solverOf } from "../support/imported.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const url = "http://mirror.example.org/updates";
 const packages = ["a-tool-1 requires a-lib", "a-lib-1", "a-lib-2"];
 

@@ -13,7 +13,7 @@ import { solverOf } from "../support/imported.ts";
 import { mirrorOf, type RepositoryFiles } from "../support/mirror.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const url = "http://mirror.example.org/halden";
 const sha1 = (bytes: Uint8Array) => createHash("sha1").update(bytes).digest("hex");
 const gzipped = (text: string) => new Uint8Array(gzipSync(text));
@@ -98,7 +98,7 @@ it("stores the locations of a yast2 repository's packages", async () => {
   const { repository } = await imported(halden());
 
   expect(repository?.packagesFolder).toBe("suse");
-  const location = await env.DB.prepare("SELECT location FROM packages WHERE import_id = ? AND name = 'a-lib'")
+  const location = await env.PACKAGES.prepare("SELECT location FROM packages WHERE import_id = ? AND name = 'a-lib'")
     .bind(repository?.importId)
     .first("location");
   expect(location).toBe("suse/x86_64/a-lib-1.0-1.x86_64.rpm");

@@ -56,7 +56,7 @@ describe("an import", () => {
     expect(await repository.names()).toEqual(["a-three", "a-two"]);
     expect((await repository.leftovers()).rows).toBe(2);
     // Throws if the trigram index differs from the rows.
-    await env.DB.prepare("INSERT INTO packages_fts(packages_fts, rank) VALUES ('integrity-check', 1)").run();
+    await env.PACKAGES.prepare("INSERT INTO packages_fts(packages_fts, rank) VALUES ('integrity-check', 1)").run();
   });
 
   it("stores each package once, even if it runs simultaneously", async () => {

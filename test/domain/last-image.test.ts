@@ -8,7 +8,7 @@ import { openDatabase } from "#storage/db";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const place = { env, db };
 
 let tux: Client;

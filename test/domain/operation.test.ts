@@ -22,7 +22,7 @@ const idle: Snapshot = {
   counters: [],
   chores: [{ chore: "forgetSessions", succeededAt: new Date(ago(1)) }],
   isDiskFull: false,
-  databaseBytes: 4096,
+  databaseBytes: { main: 4096, packages: 8192 },
   slots: { builds: 8, testdrives: 8 },
 };
 

@@ -10,7 +10,7 @@ import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const url = "http://mirror.example.org/signed";
 const index = "repodata/repomd.xml";
 

@@ -14,7 +14,7 @@ import { signedIn } from "../support/client.ts";
 import { counting } from "../support/counting.ts";
 import { stock } from "../support/repositories.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 let ids = 0;
 beforeEach(() => void (ids += 100));
 

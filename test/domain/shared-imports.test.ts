@@ -7,8 +7,9 @@ import { addRepository, findRepository } from "#storage/repositories";
 import tinySignature from "../fixtures/repodata/signed/tiny.asc?raw";
 import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd, type RepositoryFiles } from "../support/mirror.ts";
+import { storedOf } from "../support/test-repository.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const old = rpmMd(["a-one-1", "a-two-1"]);
 const fresh = rpmMd(["a-one-2"]);
 
@@ -32,15 +33,10 @@ async function added(): Promise<number> {
 }
 const importing = (id: number, files: RepositoryFiles) => importRepository({ env, db }, id, mirrorOf({ [url]: files }));
 const row = async (id: number) => (await findRepository(db, id)) ?? expect.fail("the repository is gone");
-const stored = () =>
-  env.DB.prepare(
-    "SELECT (SELECT count(*) FROM imports WHERE url = ?1) AS imports, count(*) AS rows FROM packages JOIN imports ON imports.id = import_id WHERE url = ?1",
-  )
-    .bind(url)
-    .first();
+const stored = () => storedOf(url);
 const names = async (id: number) => {
   const arches = ["x86_64"];
-  const found = await searchPackages(db, { repositoryIds: [id], arches, q: "a-", limit: 9 });
+  const found = await searchPackages(db, { repositories: [await row(id)], arches, q: "a-", limit: 9 });
   return found.map(({ repositoryId, name, version }) => [repositoryId, `${name}-${version}`]);
 };
 
@@ -48,7 +44,7 @@ describe("two accounts with a repository of the same address", () => {
   it("share its packages, and each finds them in its own repository", async () => {
     await importing(first, old);
     await importing(second, old);
-    expect(await stored()).toEqual({ imports: 1, rows: 2 });
+    expect(await stored()).toEqual({ imports: 1, packages: 2 });
     expect((await row(second)).parts).toEqual((await row(first)).parts);
     expect(await names(first)).toEqual([
       [first, "a-one-1"],
@@ -65,9 +61,9 @@ describe("two accounts with a repository of the same address", () => {
     await importing(second, old);
     await importing(first, fresh);
     expect(await names(second)).toHaveLength(2);
-    expect(await stored()).toEqual({ imports: 2, rows: 3 });
+    expect(await stored()).toEqual({ imports: 2, packages: 3 });
     await importing(second, fresh);
-    expect(await stored()).toEqual({ imports: 1, rows: 1 });
+    expect(await stored()).toEqual({ imports: 1, packages: 1 });
   });
 
   it("must each have fetched all that they see", async () => {

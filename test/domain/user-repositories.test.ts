@@ -14,7 +14,7 @@ import { rpmOf } from "../support/packages.ts";
 import { readXml } from "../support/xml.ts";
 
 const base = "tiny-1.0";
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const hourMs = 60 * 60_000;
 beforeAll(loadTemplates);
 

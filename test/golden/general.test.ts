@@ -60,7 +60,7 @@ it("matches the example of appliance_status", async () => {
 /** Sets one repository to the state that a failed refresh leaves. */
 async function breakMirror(): Promise<void> {
   const updates = eq(repositories.id, await tinyRepository("updates"));
-  await openDatabase(env.DB).update(repositories).set({ problem: "The mirror does not answer." }).where(updates);
+  await openDatabase(env).update(repositories).set({ problem: "The mirror does not answer." }).where(updates);
 }
 
 it("matches the examples of success and error", async () => {

@@ -82,7 +82,7 @@ function changed(path: string): Configuration {
 
 let appliance: Appliance;
 beforeAll(async () => {
-  const found = await findAnyAppliance(openDatabase(env.DB), await createAppliance(await signedIn()));
+  const found = await findAnyAppliance(openDatabase(env), await createAppliance(await signedIn()));
   if (!found) throw new Error("there is no appliance");
   appliance = found;
 });
@@ -102,7 +102,7 @@ const kernel: FrozenPackage = {
 
 async function describedWith(configuration: Configuration): Promise<Record<string, string>> {
   const asked = { version: "0.0.1", imageType: "oem", name: "Kiosk", bootstrap: null } as const;
-  const place = { env, db: openDatabase(env.DB) };
+  const place = { env, db: openDatabase(env) };
   const row = { ...appliance, configuration: await encrypted(env, configuration) };
   return descriptionFiles((await imageFacts(place, row, { ...asked, packages: [kernel] })).facts);
 }

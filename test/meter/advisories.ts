@@ -46,5 +46,5 @@ async function give(ids: readonly string[]): Promise<void> {
   const known = { releases: { test: { status: "resolved", fixed_version: "1.1-1" } } };
   const feed = { package7: Object.fromEntries(ids.map((id) => [id, known])) };
   const body = new Blob([JSON.stringify(feed)]).stream();
-  await importAdvisories(openDatabase(env.DB), { feed: "debian", origin: "data.json", body }, Date.now());
+  await importAdvisories(openDatabase(env), { feed: "debian", origin: "data.json", body }, Date.now());
 }

@@ -31,7 +31,7 @@ afterEach(() => {
 async function followed() {
   const build = await runningBuild();
   await build.attempt.writesLog(0, "first\n");
-  const follower = followBuild(env, openDatabase(env.DB), await rowOfBuild(build.buildId), undefined);
+  const follower = followBuild(env, openDatabase(env), await rowOfBuild(build.buildId), undefined);
   const next = async (): Promise<BuildNews | undefined> => (await follower.next()).value ?? undefined;
   expect(await next()).toMatchObject({ type: "log", text: "first\n" });
   expect(await next()).toMatchObject({ type: "progress" });
@@ -147,7 +147,7 @@ it("closes the socket of a Worker that died without a close", async () => {
 
 it("sends who follows only the progress no lines, and the end", async () => {
   const { attempt, buildId } = await runningBuild();
-  const follower = followProgress(env, openDatabase(env.DB), await rowOfBuild(buildId));
+  const follower = followProgress(env, openDatabase(env), await rowOfBuild(buildId));
   expect((await follower.next()).value).toMatchObject({ type: "progress", progress: { state: "running" } });
   const next = follower.next();
   await attempt.writesLog(0, "first\n");

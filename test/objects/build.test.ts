@@ -16,7 +16,7 @@ import { patienceMs } from "../support/patience.ts";
 import { connect } from "../support/pool.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 const seenBy = async (tux: Client, buildId: number) =>
   (await readXml(await tux.get(`/running_builds/${buildId}`))).running_build;

@@ -21,7 +21,7 @@ declare module "vitest" {
   }
 }
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const { images: imageCount, advisories: advisoryCount } = inject("advisoryPairs");
 
 /** In the order of `dpkg --compare-versions`. */

@@ -15,7 +15,7 @@ import { fakeAgent } from "../support/fake-agent.ts";
 import { pageOf, textOf } from "../support/html.ts";
 import { takeChores } from "../support/sweep.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 const fix = "2.4.66-1~deb12u1";

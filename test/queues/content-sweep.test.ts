@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 const blobOf = async (id: string) =>
-  (await findAnyOverlayFile(openDatabase(env.DB), Number(id)))?.blobId ?? expect.fail(`there is no file ${id}`);
+  (await findAnyOverlayFile(openDatabase(env), Number(id)))?.blobId ?? expect.fail(`there is no file ${id}`);
 const isThere = async (blobId: string) => (await env.BLOBS.head(contentKey(blobId))) !== null;
 const releasedRows = () => env.DB.prepare("SELECT count(*) AS rows FROM released_blobs").first<number>("rows");
 
@@ -65,7 +65,7 @@ it("keeps a build's input content until an hour after its end", async () => {
   const { id } = await uploadFile(tux, applianceId, "hello");
   const blobId = await blobOf(id);
   const buildId = await startBuild(tux, applianceId);
-  await freezeBlobs(openDatabase(env.DB), buildId, [blobId]);
+  await freezeBlobs(openDatabase(env), buildId, [blobId]);
   await tux.delete(`/files/${id}`);
   await sweepIn(2 * hourMs);
   expect(await isThere(blobId)).toBe(true);

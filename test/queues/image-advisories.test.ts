@@ -16,7 +16,7 @@ import { pageOf, textOf } from "../support/html.ts";
 import { copyRow, unique } from "../support/many-rows.ts";
 import { takeChores } from "../support/sweep.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const json = { headers: { accept: "application/json" } };
 
 const resolved = (fixed_version: string) => ({ releases: { test: { status: "resolved", fixed_version } } });

@@ -10,7 +10,7 @@ import { heldMirror } from "../support/held-mirror.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
 import { patienceMs } from "../support/patience.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 /** The messages sent to each queue. They are not consumed. */
 let sent: { quick: number[]; patient: number[] };

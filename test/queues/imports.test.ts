@@ -6,8 +6,9 @@ import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
+import { storedOf } from "../support/test-repository.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 let url: string;
 let repositoryId: number;
 beforeEach(async () => {
@@ -64,12 +65,7 @@ it("fails after the last try, and reports it", async () => {
 
 it("leaves nothing behind of an import that the service could not finish", async () => {
   await take({ repositoryId }, { BLOBS: brokenBlobs });
-  const rows = await env.DB.prepare(
-    "SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?",
-  )
-    .bind(url)
-    .first("n");
-  expect(rows).toBe(0);
+  expect(await storedOf(url)).toEqual({ imports: 0, packages: 0 });
 });
 
 it.each([[{ repositoryId: 999_999 }], [{ repositoryId: "x" }], ["cake"], [null]])(

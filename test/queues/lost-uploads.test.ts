@@ -6,7 +6,7 @@ import { BlobWriter, putBlob } from "#storage/blob-writer";
 import { begunUploadKey, begunUploadsPrefix } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const dayMs = 24 * 60 * 60_000;
 const minuteMs = 60_000;
 const key = "contents/of-a-test";

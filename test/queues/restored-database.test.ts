@@ -17,7 +17,7 @@ import { objectOf, untilRowIs, runningDrive, startDrive } from "../support/testd
 import { readXml } from "../support/xml.ts";
 import { patienceMs } from "../support/patience.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 

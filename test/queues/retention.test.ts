@@ -17,7 +17,7 @@ import { endedTestdrive } from "../support/testdrives.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
 const dayMs = 24 * 60 * 60_000;
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 let tux: Client;
 beforeEach(async () => {

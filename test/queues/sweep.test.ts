@@ -27,7 +27,7 @@ const keysOf = async (uid: string) => {
 };
 
 const inputOf = async (buildId: number) =>
-  inputKey((await findAnyBuild(openDatabase(env.DB), buildId))?.inputSha256 ?? "");
+  inputKey((await findAnyBuild(openDatabase(env), buildId))?.inputSha256 ?? "");
 
 const strayInputs = async () => (await env.BLOBS.list({ prefix: "inputs/0000000000" })).objects.length;
 
@@ -53,7 +53,7 @@ it("frees the slot of a build whose end D1 missed", async () => {
 
   await sweepIn(2 * minuteMs);
 
-  expect((await findAnyBuild(openDatabase(env.DB), buildId))?.status).toBe("cancelled");
+  expect((await findAnyBuild(openDatabase(env), buildId))?.status).toBe("cancelled");
 });
 
 it("deletes old blobs without a row, and keeps those of live builds", async () => {
@@ -104,7 +104,7 @@ it("deletes a build an hour after a forced build replaced it", async () => {
   await sweepIn(2 * hourMs);
 
   expect(await keysOf(uid)).toEqual([]);
-  expect(await findAnyBuild(openDatabase(env.DB), old)).toBeUndefined();
+  expect(await findAnyBuild(openDatabase(env), old)).toBeUndefined();
 });
 
 it("continues through a long list, and restarts at its end", async () => {

@@ -20,7 +20,7 @@ import {
   type TusClient,
 } from "../support/uploads.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const expireIn = (ms: number) => removeExpiredUploads({ env, db }, Date.now() + ms);

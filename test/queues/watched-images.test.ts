@@ -13,7 +13,7 @@ import { publish } from "../support/gallery.ts";
 import { away, whileAway, withFate } from "../support/storage-faults.ts";
 import { takeChores } from "../support/sweep.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 

@@ -4,7 +4,7 @@ import { addAgent, countBuilders, listAbilities, saveCapabilities } from "#stora
 import { openDatabase } from "#storage/db";
 import { capabilities } from "../support/fake-agent.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 async function agent(name: string, can: typeof capabilities | undefined): Promise<void> {
   const added = await addAgent(db, { name, tokenHmac: name });

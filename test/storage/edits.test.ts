@@ -21,7 +21,7 @@ import { signedIn } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { stopClock } from "../support/clock.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const quotaBytes = 2 ** 30;
 // The time of an edit that is ahead of the clock, as after two edits within a millisecond.
 const at = Date.now() + 24 * 60 * 60_000;

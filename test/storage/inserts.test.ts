@@ -5,7 +5,7 @@ import { openDatabase } from "#storage/db";
 import { insertFrom, insertWhere } from "#storage/inserts";
 import { builds, webhooks } from "#storage/schema";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 // In a different order than the table's columns.
 const webhook = () => ({

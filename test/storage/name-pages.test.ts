@@ -5,10 +5,11 @@ import { openDatabase } from "#storage/db";
 import { beginContents } from "#storage/imports";
 import { saveNamePages } from "#storage/name-pages";
 import { deletePackages, savePackages, searchNames, searchPackages } from "#storage/packages";
+import type { ShownImport } from "#storage/package-sql";
 import { addRepository } from "#storage/repositories";
-import { namePages } from "#storage/schema";
+import { namePages } from "#storage/schema/packages";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 /** Every name of up to three of a few letters, and longer names around them. */
 const letters = ["a", "b", "L", "l", "-", "é"];
@@ -22,12 +23,12 @@ const names = [
 const inSecond = names.filter((_name, nth) => nth % 3 === 0);
 
 const row = { epoch: 0, version: "1", release: "1", summary: "", description: "", sizeBytes: 1, installedBytes: 1 };
-const repositoryIds: number[] = [];
+const repositories: ShownImport[] = [];
 
 async function addImport(importId: string, shown: readonly string[], arch: string): Promise<void> {
   const fields = { name: importId, url: `http://mirror.example.org/${importId}`, type: "rpm-md" as const };
   const added = await addRepository(db, { ...fields, importId, baseSystem: "tiny-1.0", arches: [] });
-  repositoryIds.push(added?.id ?? expect.fail("the repository is not stored"));
+  repositories.push(added ?? expect.fail("the repository is not stored"));
   await beginContents(db, importId, { url: fields.url, revision: "1" });
   await savePackages(
     db,
@@ -59,7 +60,7 @@ function expected(needle: string, limit: number): string[] {
 it.each([3, 10, 40, 1000])("finds the first %i names for each text of one or two characters", async (limit) => {
   for (const q of [...letters, ...pairs, "zz"].map((text) => text.toLowerCase())) {
     const arches = ["noarch", "x86_64"];
-    const found = await searchPackages(db, { repositoryIds, arches, q, limit });
+    const found = await searchPackages(db, { repositories, arches, q, limit });
     expect(
       found.map(({ name }) => name),
       `${q}, ${limit}`,
@@ -68,10 +69,10 @@ it.each([3, 10, 40, 1000])("finds the first %i names for each text of one or two
 });
 
 it.each([3, 40, 1000])("finds the first %i names of each repository for a short text", async (limit) => {
-  const [first = expect.fail(), second = expect.fail()] = repositoryIds;
+  const [first = expect.fail(), second = expect.fail()] = repositories;
   for (const q of [...letters, ...pairs, "zz", ""].map((text) => text.toLowerCase())) {
-    const found = await searchNames(db, { repositoryIds: [first, second], q, limit });
-    for (const [id, all] of [
+    const found = await searchNames(db, { repositories: [first, second], q, limit });
+    for (const [{ id }, all] of [
       [first, names],
       [second, inSecond],
     ] as const) {
@@ -89,12 +90,12 @@ it.each([3, 40, 1000])("finds the first %i names of each repository for a short 
 it("finds a package by a text that is longer than D1's patterns", async () => {
   const name = `lib${"é".repeat(30)}-devel`;
   await addImport("long", [name, `lib${"é".repeat(29)}`], "noarch");
-  const found = await searchPackages(db, { repositoryIds, arches: ["noarch"], q: name, limit: 9 });
+  const found = await searchPackages(db, { repositories, arches: ["noarch"], q: name, limit: 9 });
   expect(found.map((one) => one.name)).toEqual([name]);
 });
 
 it("removes the pages with the packages", async () => {
-  const pages = () => db.query.namePages.findMany({ where: eq(namePages.importId, "second") });
+  const pages = () => db.packages.query.namePages.findMany({ where: eq(namePages.importId, "second") });
   expect(await pages()).not.toEqual([]);
   await deletePackages(db, "second");
   expect(await pages()).toEqual([]);
@@ -104,7 +105,10 @@ it("has the same pages for many names, which take several statements", async () 
   const many = Array.from({ length: 5000 }, (_, nth) => `name-${nth % 2 === 0 ? nth : `Ä${nth}`}`);
   await addImport("many", many, "noarch");
   const sorted = many.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
-  const pages = await db.query.namePages.findMany({ where: eq(namePages.importId, "many"), orderBy: namePages.first });
+  const pages = await db.packages.query.namePages.findMany({
+    where: eq(namePages.importId, "many"),
+    orderBy: namePages.first,
+  });
   expect(pages.flatMap((page) => page.names.split("\n"))).toEqual(sorted.map(lower));
   expect(pages).toHaveLength(Math.ceil(sorted.length / 32));
   expect(pages.map(({ last }) => last)).toEqual([...sorted.filter((_, nth) => nth % 32 === 31), sorted.at(-1)]);

@@ -15,7 +15,7 @@ import { signedIn } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { uploadFile } from "../support/files.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const quotaBytes = 2 ** 30;
 const content = { blobId: "another", size: 3, md5: "0".repeat(32), sha256: "0".repeat(64) };
 

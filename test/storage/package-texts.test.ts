@@ -6,7 +6,7 @@ import { searchTexts } from "#storage/package-texts";
 import { savePackages } from "#storage/packages";
 import { addRepository } from "#storage/repositories";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 const sizes = { epoch: 0, version: "1", release: "1", sizeBytes: 1, installedBytes: 1 };
 

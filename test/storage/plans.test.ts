@@ -79,7 +79,7 @@ const known: Readonly<Record<string, string>> = {
   "testdrives.listNewTestdrives testdrives": someLive,
 };
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 beforeAll(async () => {
   await db.insert(schema.accounts).values(account);
@@ -114,16 +114,22 @@ describe("the plans of all statements", () => {
 
   beforeAll(async () => {
     const { recording, statements } = recordingDatabase();
-    const senders = new Map<string, string>();
+    const senders = new Map<string, Statement & { name: string }>();
     for (const { name, ask, given = [] } of asking) {
       for (const each of given) {
         await ask(recording, ...each);
         if (statements.length === 0) silent.push(name);
-        for (const sql of statements.splice(0)) senders.set(sql, senders.get(sql) ?? name);
+        for (const one of statements.splice(0)) senders.set(one.sql, senders.get(one.sql) ?? { ...one, name });
       }
     }
-    const read = await readWhole([...senders.keys()]);
-    for (const { sql, table } of read) found.add(`${senders.get(sql)} ${table}`);
+    for (const database of [env.DB, env.PACKAGES]) {
+      const own = [...senders.values()].filter((one) => one.database === database);
+      const read = await readWhole(
+        database,
+        own.map(({ sql }) => sql),
+      );
+      for (const { sql, table } of read) found.add(`${senders.get(sql)?.name} ${table}`);
+    }
   });
 
   it("has a statement of every call", () => expect(silent).toEqual([]));
@@ -144,19 +150,22 @@ it.each([
   ["SELECT 1 FROM builds AS b WHERE b.message = ?", ["builds"]],
   ["SELECT count(*) FROM testdrives WHERE state <> 'ended'", ["testdrives"]],
   ["SELECT id FROM builds WHERE status = ?", ["builds"]],
-  ["SELECT name FROM packages_fts", ["packages_fts"]],
-  ["SELECT name FROM packages_fts WHERE name LIKE ?", []],
+  ["SELECT name FROM publications_fts", ["publications_fts"]],
+  ["SELECT name FROM publications_fts WHERE publications_fts MATCH ?", []],
   ["SELECT one.value FROM json_each(?) AS one JOIN builds ON builds.id = one.value", []],
   ["WITH one AS MATERIALIZED (SELECT 1 FROM builds WHERE id = 1) SELECT * FROM one", []],
 ])("sees which tables a statement reads as a whole: %s", async (sql, expected) => {
-  expect((await readWhole([sql])).map(({ table }) => table)).toEqual(expected);
+  expect((await readWhole(env.DB, [sql])).map(({ table }) => table)).toEqual(expected);
 });
 
 /** Tables that statements may read as a whole, or all rows with one status: most rows are finished, or have ended. */
-async function readWhole(statements: readonly string[]): Promise<{ sql: string; table: string }[]> {
-  const named = env.DB.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all<{ name: string }>();
+async function readWhole(
+  database: D1Database,
+  statements: readonly string[],
+): Promise<{ sql: string; table: string }[]> {
+  const named = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all<{ name: string }>();
   const tables = (await named).results.map(({ name }) => name);
-  const plans = await env.DB.batch<{ detail: string }>(statements.map(explanation));
+  const plans = await database.batch<{ detail: string }>(statements.map((sql) => explanation(database, sql)));
   return statements.flatMap((sql, nth) => {
     const aliases = (plans[nth]?.results ?? []).flatMap(({ detail }) => readByStep(detail) ?? []);
     return tables
@@ -165,9 +174,9 @@ async function readWhole(statements: readonly string[]): Promise<{ sql: string; 
   });
 }
 
-function explanation(sql: string): D1PreparedStatement {
+function explanation(database: D1Database, sql: string): D1PreparedStatement {
   const unbound = Array.from(sql.matchAll(/\?/g), () => null);
-  return env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`).bind(...unbound);
+  return database.prepare(`EXPLAIN QUERY PLAN ${sql}`).bind(...unbound);
 }
 
 function readByStep(step: string): string | undefined {
@@ -180,18 +189,25 @@ function readByStep(step: string): string | undefined {
 const isAlias = (name: string, table: string, sql: string): boolean =>
   name === table || new RegExp(`\\b${table}"? (?:AS )?"?${name}\\b`, "i").test(sql);
 
-/** A database that records every prepared statement. */
-function recordingDatabase(): { recording: Database; statements: string[] } {
-  const statements: string[] = [];
-  const d1 = new Proxy(env.DB, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function") return value;
-      return (...given: unknown[]): unknown => {
-        if (name === "prepare") statements.push(String(given[0]));
-        return value.apply(target, given);
-      };
-    },
-  });
-  return { recording: openDatabase(d1), statements };
+/** A prepared statement, and the database that it was prepared for. */
+interface Statement {
+  database: D1Database;
+  sql: string;
+}
+
+/** Databases that record every prepared statement. */
+function recordingDatabase(): { recording: Database; statements: Statement[] } {
+  const statements: Statement[] = [];
+  const recorded = (database: D1Database) =>
+    new Proxy(database, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        return (...given: unknown[]): unknown => {
+          if (name === "prepare") statements.push({ database, sql: String(given[0]) });
+          return value.apply(target, given);
+        };
+      },
+    });
+  return { recording: openDatabase({ DB: recorded(env.DB), PACKAGES: recorded(env.PACKAGES) }), statements };
 }

@@ -11,7 +11,7 @@ export async function addTwins(accountId: number): Promise<Definition["repositor
   const urls = ["one", "two"].map((name) => `http://mirror.example.org/twins/${name}`);
   for (const url of urls) {
     const row = { accountId, name: "Twins", url, baseSystem: "tiny-1.0", arches: [] };
-    expect(await addRepository(openDatabase(env.DB), { ...row, type: "rpm-md" })).toBeDefined();
+    expect(await addRepository(openDatabase(env), { ...row, type: "rpm-md" })).toBeDefined();
   }
   return urls.map((url) => ({ name: "Twins", url }));
 }

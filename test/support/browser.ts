@@ -54,11 +54,11 @@ function cookieJar(first: string) {
   };
 }
 
-export const sessionsOf = ({ accountId }: Client) => listSessions(openDatabase(env.DB), accountId, new Date(0));
+export const sessionsOf = ({ accountId }: Client) => listSessions(openDatabase(env), accountId, new Date(0));
 
 /** Starts a browser's session; returns its id and secret. */
 export async function sessionOf(tux: Client): Promise<{ id: number; secret: string }> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const account = await findAccount(db, tux.username);
   if (!account) throw new Error("no account");
   const from = { userAgent: firefox, address: "192.0.2.7", before: undefined };

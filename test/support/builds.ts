@@ -27,7 +27,7 @@ export async function listedBuilds(tux: Client, applianceId: number) {
 
 /** The row of a build that must exist. */
 export async function rowOfBuild(buildId: number): Promise<Build> {
-  const row = await findAnyBuild(openDatabase(env.DB), buildId);
+  const row = await findAnyBuild(openDatabase(env), buildId);
   if (!row) throw new Error(`build ${buildId} is gone`);
   return row;
 }

@@ -26,7 +26,7 @@ export async function signedIn(): Promise<Client> {
   accounts += 1;
   const username = `tux${accounts}-${crypto.randomUUID().slice(0, 8)}`;
   const apiKey = newPassword(20);
-  const account = await addAccount(openDatabase(env.DB), {
+  const account = await addAccount(openDatabase(env), {
     username,
     displayName: username,
     email: `${username}@example.org`,

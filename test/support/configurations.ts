@@ -5,7 +5,7 @@ import { appliances } from "#storage/schema";
 import { visit, type Client } from "./client.ts";
 import { readXml, type XmlDocument } from "./xml.ts";
 
-export const db = openDatabase(env.DB);
+export const db = openDatabase(env);
 
 /** The stored row. */
 export async function rowOf(id: number) {

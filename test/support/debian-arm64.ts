@@ -9,7 +9,7 @@ import { archiveKey, debSuite } from "./deb.ts";
 import { mirrorOf } from "./mirror.ts";
 import tiny from "../../templates/tiny.json";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const url = "http://mirror.example.org/debian-arm64";
 
 const packages = [

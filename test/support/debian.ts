@@ -9,7 +9,7 @@ import { archiveKey, debSuite } from "./deb.ts";
 import { mirrorOf } from "./mirror.ts";
 import tiny from "../../templates/tiny.json";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 export const debianUrl = "http://mirror.example.org/debian";
 
 const main = [

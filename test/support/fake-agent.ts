@@ -156,7 +156,7 @@ export class Attempt {
 
 /** Registers an agent and connects it. */
 export async function fakeAgent(name: string = crypto.randomUUID()): Promise<FakeAgent> {
-  const { agent, token } = await createAgent(openDatabase(env.DB), env.API_KEY_PEPPER, name);
+  const { agent, token } = await createAgent(openDatabase(env), env.API_KEY_PEPPER, name);
   const fake = agentWith(agent.id, token);
   await fake.hello();
   return fake;

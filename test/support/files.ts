@@ -56,7 +56,7 @@ export const contentCount = async () => (await env.BLOBS.list({ prefix: contents
 
 /** Gives the template a file like this one. Returns its id. */
 export async function templateFile(id: string): Promise<string> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const file = await findAnyOverlayFile(db, Number(id));
   if (!file) throw new Error(`there is no file ${id}`);
   const [added] = await db

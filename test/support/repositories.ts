@@ -60,7 +60,7 @@ export async function stock(repositoryId: number, packages: string[]): Promise<v
   const key = `test-parts/${revision}.solv`;
   await env.BLOBS.put(key, part.write("solving"));
   solver.close();
-  await openDatabase(env.DB)
+  await openDatabase(env)
     .update(repositories)
     .set({ revision, parts: [key], packageCount: packages.length, importState: "ready", problem: null })
     .where(eq(repositories.id, repositoryId));
@@ -68,7 +68,7 @@ export async function stock(repositoryId: number, packages: string[]): Promise<v
 
 /** The id of a repository in the shipped catalogue. */
 export async function tinyRepository(name: keyof typeof tinyLinux): Promise<number> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const row = await db.query.repositories.findFirst({
     where: eq(repositories.url, `service:/repositories/tiny/${name}`),
   });

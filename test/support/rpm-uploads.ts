@@ -10,7 +10,7 @@ import { rpmOf } from "./packages.ts";
 import { readXml } from "./xml.ts";
 
 export const base = "tiny-1.0";
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 // A tarball with the package "inner", made by `xz -9` and by bzip2, because tests cannot make these here.
 export const innerXz =

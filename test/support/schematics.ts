@@ -55,7 +55,7 @@ export async function building(answer: Response): Promise<{ id: number; version:
   return running_build;
 }
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 /** Makes the repository look as if it had had its contents since that time. */
 export const importedAt = (repositoryId: number, at: string) =>

@@ -8,7 +8,7 @@ import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "./client.ts";
 import { mirrorOf, type RepositoryFiles } from "./mirror.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 type ImportOptions = Parameters<typeof importRepository>[2];
 
@@ -35,7 +35,7 @@ export async function newRepository() {
 async function packageNames(repositoryId: number): Promise<string[]> {
   const found = await searchPackages(db, {
     arches: ["noarch", "x86_64", "i586"],
-    repositoryIds: [repositoryId],
+    repositories: [await shown(repositoryId)],
     q: "-",
     limit: 100,
   });
@@ -45,10 +45,21 @@ async function packageNames(repositoryId: number): Promise<string[]> {
 /** Counts everything that an import could leave behind: imports with files, and rows. */
 async function leftoversOf(repositoryId: number, url: string) {
   const { objects } = await env.BLOBS.list({ prefix: `solv/${repositoryId}/` });
-  const rows = await env.DB.prepare(
-    "SELECT count(*) AS n FROM packages JOIN imports ON imports.id = import_id WHERE url = ?",
-  )
-    .bind(url)
-    .first("n");
+  const { packages: rows } = await storedOf(url);
   return { imports: new Set(objects.map(({ key }) => importIdOfKey(key))).size, rows };
+}
+
+/** A repository as searches need it. */
+export const shown = async (id: number) =>
+  (await findRepository(openDatabase(env), id)) ?? expect.fail("the repository is gone");
+
+/** How many imports of a URL are stored, and how many packages these have. */
+export async function storedOf(url: string): Promise<{ imports: number; packages: number }> {
+  const { results } = await env.DB.prepare("SELECT id FROM imports WHERE url = ?").bind(url).all<{ id: string }>();
+  const packages = await env.PACKAGES.prepare(
+    "SELECT count(*) AS n FROM packages WHERE import_id IN (SELECT value FROM json_each(?))",
+  )
+    .bind(JSON.stringify(results.map(({ id }) => id)))
+    .first<number>("n");
+  return { imports: results.length, packages: packages ?? 0 };
 }

@@ -11,7 +11,7 @@ import { addTestdrive, findTestdrive, saveTestdrive, type Testdrive } from "#sto
 import { visit, type Client } from "./client.ts";
 import { readXml } from "./xml.ts";
 
-export const db = openDatabase(env.DB);
+export const db = openDatabase(env);
 
 /** A build with an image, of a new appliance with 512 MB of memory. */
 export async function bootableBuild(owner: Client, overrides: Partial<Build> = {}): Promise<Build> {

@@ -27,7 +27,7 @@ beforeAll(() => loadWithAgreement(agreement));
 beforeEach(async () => void (tux = await signedIn()));
 
 const acceptances = async () =>
-  await openDatabase(env.DB).query.agreements.findMany({ where: eq(agreements.accountId, tux.accountId) });
+  await openDatabase(env).query.agreements.findMany({ where: eq(agreements.accountId, tux.accountId) });
 
 describe("GET /agreements/<base system>", () => {
   it.each([

@@ -11,7 +11,7 @@ import { galleryPath, publish } from "../support/gallery.ts";
 import { tokenOf } from "../support/tokens.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const image = bytesOf("0123456789");
 
 let tux: Client;

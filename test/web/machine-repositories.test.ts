@@ -21,7 +21,7 @@ import { rpmOf } from "../support/packages.ts";
 import { send } from "../support/rpm-uploads.ts";
 import { readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 const service = { ...env, BASE_URL: "https://kiln.example.org" };
 const switched = (on: boolean) => `<settings><update_uploads>${on}</update_uploads></settings>`;
 

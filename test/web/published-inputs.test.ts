@@ -12,7 +12,7 @@ import { uploadFile } from "../support/files.ts";
 import { addUserRepository, configure, galleryPath, publish } from "../support/gallery.ts";
 import { expectError, readXml } from "../support/xml.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 
 let tux: Client;
 beforeEach(async () => {

@@ -241,7 +241,7 @@ describe("/service/accounts", () => {
   it("changes the quota, locks, unlocks and removes an account", async () => {
     const tux = await signedIn();
     const at = `/service/accounts/${tux.username}`;
-    const found = () => findAccount(openDatabase(env.DB), tux.username);
+    const found = () => findAccount(openDatabase(env), tux.username);
     await send(`${at}/quota`, { gb: "0.5" });
     expect((await found())?.quotaGb).toBe(0.5);
     expect((await send(`${at}/quota`, { gb: "-1" })).status).toBe(422);

@@ -174,7 +174,7 @@ describe("hashes", () => {
     const hashed: string[] = [];
     const check = (username: string) =>
       checkPasswordOrKey(
-        { env, db: openDatabase(env.DB) },
+        { env, db: openDatabase(env) },
         { username, key: "wrong", address: newAddress() },
         async (_, stored) => {
           hashed.push(stored);
@@ -196,7 +196,7 @@ describe("hashes", () => {
     await reachLimit(tux, address);
     let hashes = 0;
     const given = { username: tux.username, key: "wrong", address };
-    const checked = checkPasswordOrKey({ env, db: openDatabase(env.DB) }, given, async () => {
+    const checked = checkPasswordOrKey({ env, db: openDatabase(env) }, given, async () => {
       hashes += 1;
       return false;
     });

@@ -129,7 +129,7 @@ describe("POST /sign_in", () => {
     ["the key is renewed", () => operate("POST", `/accounts/${tux.username}/rekey`)],
     ["the account is removed", () => operate("DELETE", `/accounts/${tux.username}`)],
   ])("starts no session if meanwhile %s", async (_what, change) => {
-    const db = openDatabase(env.DB);
+    const db = openDatabase(env);
     const checked = await findAccount(db, tux.username);
     if (!checked) throw new Error("no account");
     await change();

@@ -61,7 +61,7 @@ it("asks the database once for many visitors", async () => {
 
 it("answers 503 with a page if the database does not answer", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
-  const { session } = openDatabase(env.DB) as unknown as { session: { prepareQuery: () => unknown } };
+  const { session } = openDatabase(env) as unknown as { session: { prepareQuery: () => unknown } };
   vi.spyOn(session, "prepareQuery").mockImplementation(() => {
     throw new Error("D1 is overloaded");
   });

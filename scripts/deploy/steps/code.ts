@@ -6,6 +6,7 @@ import { bundleInputsHash, bundleWorker } from "../../launch/bundle.ts";
 import { Complaint } from "../../launch/complaint.ts";
 import { refuseForeign } from "../../launch/migrations.ts";
 import { projectRoot } from "../../launch/project.ts";
+import { databasesOf } from "../configuration.ts";
 import type { Deployment } from "../deployment.ts";
 import type { Step } from "../walk.ts";
 import { secretsToPut } from "./secrets.ts";
@@ -20,25 +21,25 @@ const tagLength = 20;
  * first answer.
  */
 export function codeSteps(deployment: Deployment): Step[] {
-  return [migrationsStep(deployment), codeStep(deployment), answerStep(deployment)];
+  const databases = [...databasesOf(deployment.configuration()).keys()];
+  return [...databases.map((name) => migrationsStep(deployment, name)), codeStep(deployment), answerStep(deployment)];
 }
 
-function migrationsStep({ api, configuration, folder, wrangler }: Deployment): Step {
+function migrationsStep({ api, configuration, folder, wrangler }: Deployment, database: string): Step {
   const ours = readdirSync(join(projectRoot, "migrations")).filter((name) => name.endsWith(".sql"));
   return {
-    name: `Migrations of the database (${ours.length})`,
+    name: `Migrations of the database ${database} (${ours.length})`,
     async isDone() {
-      const id = configuration().d1_databases[0].database_id;
-      const applied = id === "" ? undefined : await (await api())?.migrations(id);
+      const id = databasesOf(configuration()).get(database);
+      const applied = id ? await (await api())?.migrations(id) : undefined;
       if (applied) refuseForeign(applied, ours);
       return applied !== undefined && ours.every((name) => applied.includes(name));
     },
     async do() {
-      const { d1_databases, account_id } = configuration();
       const config = writeConfiguration({ configuration, folder });
       await wrangler.must(
-        ["d1", "migrations", "apply", d1_databases[0].database_name, "--remote", "--config", config],
-        account_id,
+        ["d1", "migrations", "apply", database, "--remote", "--config", config],
+        configuration().account_id,
       );
     },
   };

@@ -1,16 +1,16 @@
 import type { Cloudflare } from "../cloudflare.ts";
-import { pulledQueue, queueNames } from "../configuration.ts";
+import { databasesOf, pulledQueue, queueNames } from "../configuration.ts";
 import type { Deployment } from "../deployment.ts";
 import type { Step } from "../walk.ts";
 
 /** How long an agent has to acknowledge a job that it pulled. */
 const visibilitySeconds = 30;
 
-/** The database, the bucket, the queues, and the consumer that wrangler.toml cannot declare. */
+/** The databases, the bucket, the queues, and the consumer that wrangler.toml cannot declare. */
 export function storageSteps(deployment: Deployment): Step[] {
-  const { queues } = deployment.configuration();
+  const { queues, d1_databases } = deployment.configuration();
   return [
-    databaseStep(deployment),
+    ...[...databasesOf({ d1_databases }).keys()].map((name) => databaseStep(deployment, name)),
     bucketStep(deployment),
     ...queueNames({ queues }).map((name) => queueStep(deployment, name)),
     queueIdStep(deployment),
@@ -18,19 +18,18 @@ export function storageSteps(deployment: Deployment): Step[] {
   ];
 }
 
-function databaseStep({ api, configuration, store, wrangler }: Deployment): Step {
-  const name = configuration().d1_databases[0].database_name;
+function databaseStep({ api, configuration, settings, store, wrangler }: Deployment, name: string): Step {
   const find = async () => await (await api())?.database(name);
   return {
     name: `D1 database ${name}`,
     async isDone() {
-      const id = configuration().d1_databases[0].database_id;
+      const id = databasesOf(configuration()).get(name);
       return id !== "" && (await find())?.uuid === id;
     },
     async do() {
       if (!(await find())) await create(wrangler, configuration().account_id, ["d1", "create", name]);
       const found = await find();
-      if (found) store({ databaseId: found.uuid });
+      if (found) store({ databaseIds: { ...settings().databaseIds, [name]: found.uuid } });
     },
   };
 }

@@ -70,7 +70,7 @@ export const momentOf = (state: BuildState, at: number): Moment => ({
  * it.
  */
 export async function attestFinished(env: Env, uid: string, { status }: BuildState): Promise<void> {
-  if (status === "finished") await attestBuild({ env, db: openDatabase(env.DB) }, uid);
+  if (status === "finished") await attestBuild({ env, db: openDatabase(env) }, uid);
 }
 
 async function recordFinished(db: Database, uid: string, result: Result, root: SharedRoot | undefined): Promise<void> {

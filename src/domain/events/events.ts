@@ -6,7 +6,7 @@ import { logFailure } from "#log/log";
 import type { Announcement } from "#model/announcement";
 import type { EventName } from "#model/event-names";
 import type { Account } from "#storage/accounts";
-import { openDatabase } from "#storage/db";
+import { type Databases, openDatabase } from "#storage/db";
 import {
   findBuildOfEvent,
   findTestdriveOfEvent,
@@ -25,7 +25,7 @@ export interface Moment {
   message: string;
 }
 
-type EventsEnv = Pick<Env, "EVENTS" | "DB">;
+type EventsEnv = Pick<Env, "EVENTS"> & Databases;
 
 /** The object that stores an account's events, sends them to its listeners and calls its webhooks. */
 export const eventsObject = (env: Pick<Env, "EVENTS">, { uid }: EventsOwner) => env.EVENTS.getByName(uid);
@@ -40,7 +40,7 @@ async function announce(env: Pick<Env, "EVENTS">, owner: EventsOwner, announceme
 
 /** Announces an event of a build, unless its row no longer exists. */
 export async function announceBuild(env: EventsEnv, uid: string, { event, at, state, message }: Moment): Promise<void> {
-  const row = await findBuildOfEvent(openDatabase(env.DB), uid);
+  const row = await findBuildOfEvent(openDatabase(env), uid);
   if (!row) return;
   const { accountUid, account, id, applianceId, name, version, imageType } = row;
   const build = { id, appliance_id: applianceId, name, version, image_type: imageType, state, message };
@@ -53,7 +53,7 @@ export async function announceTestdrive(
   uid: string,
   { event, at, state, message }: Moment,
 ): Promise<void> {
-  const row = await findTestdriveOfEvent(openDatabase(env.DB), uid);
+  const row = await findTestdriveOfEvent(openDatabase(env), uid);
   if (!row) return;
   const { accountUid, account, id, buildId } = row;
   const testdrive = { id, build_id: buildId, state, message };

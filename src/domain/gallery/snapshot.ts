@@ -13,7 +13,7 @@ import type { Database } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
 import { listOverlayFiles } from "#storage/overlay-files";
 import { listVersions } from "#storage/packages";
-import { rereadRepositories } from "#storage/repositories";
+import { rereadRepositories, type Repository } from "#storage/repositories";
 
 /** The appliance's current definition, which clones get, and the users of the image that is being published. */
 export async function definitionOf(
@@ -48,12 +48,13 @@ export async function softwareIn(
 ): Promise<PublishedSoftware> {
   const found = await findInstalled(env.BLOBS, uid);
   if (!found) throw new Refusal("build_not_found");
-  const packages = packagesIn(found, input, await sizesOf(db, input));
+  const repositories = await rereadRepositories(db, input.repositories);
+  const packages = packagesIn(found, input, await sizesOf(db, input, repositories));
   const patterns = patternsIn(input);
   const byName = new Map(packages.map((item) => [item.name, item]));
   const chosen = input.selection.packages.flatMap(({ name }) => byName.get(name) ?? []);
   return {
-    repositories: await repositoriesIn(db, input),
+    repositories: repositoriesIn(input, repositories),
     selected: [...chosen, ...patterns],
     installed: [...packages, ...patterns],
   };
@@ -78,9 +79,13 @@ function packagesIn(
 }
 
 /** The installed size of each package that the repositories still have, as they report it. */
-async function sizesOf(db: Database, { repositories, packages }: FrozenInput): Promise<Map<string, number>> {
+async function sizesOf(
+  db: Database,
+  { packages }: FrozenInput,
+  repositories: readonly Repository[],
+): Promise<Map<string, number>> {
   const found = await listVersions(db, {
-    repositoryIds: repositories.map(({ id }) => id),
+    repositories,
     arches: [...new Set(packages.map(({ arch }) => arch))],
     names: packages.map(({ name }) => name),
   });
@@ -99,8 +104,8 @@ function patternsIn(input: FrozenInput): PublishedItem[] {
 const repositoryIndexOf = ({ repositories }: FrozenInput, { repository }: { repository: string }): number =>
   repositories.findIndex(({ alias }) => alias === repository);
 
-async function repositoriesIn(db: Database, { repositories }: FrozenInput): Promise<PublishedRepository[]> {
-  const rows = new Map((await rereadRepositories(db, repositories)).map((row) => [row.id, row]));
+function repositoriesIn({ repositories }: FrozenInput, now: readonly Repository[]): PublishedRepository[] {
+  const rows = new Map(now.map((row) => [row.id, row]));
   return repositories.map(({ id, name }) => ({
     name,
     trusted: rows.get(id)?.accountId === null,

@@ -108,7 +108,10 @@ function ofTheRest({ at, amounts, counters, chores, databaseBytes }: Snapshot): 
         value: secondsSince(succeededAt.getTime(), at),
       })),
     ),
-    gauge("kiln_database_bytes", "Size of D1", [{ value: databaseBytes }]),
+    gauge("kiln_database_bytes", "Size of each D1 database", [
+      { labels: { database: "main" }, value: databaseBytes.main },
+      { labels: { database: "packages" }, value: databaseBytes.packages },
+    ]),
     gauge(
       "kiln_storage_bytes",
       "Bytes that all accounts store, as of the sweep's last count",

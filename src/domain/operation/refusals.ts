@@ -1,7 +1,7 @@
 import { writePoint } from "#domain/operation/points";
 import { logFailure } from "#log/log";
 import { addToCounters } from "#storage/counters";
-import { openDatabase } from "#storage/db";
+import { type Databases, openDatabase } from "#storage/db";
 
 /** A statement takes at most a hundred values. */
 const maxAtOnce = 20;
@@ -14,7 +14,7 @@ const pending = new Map<string, number>();
 let writesAt = -Infinity;
 
 interface Answered {
-  env: Pick<Env, "DB" | "METRICS">;
+  env: Pick<Env, "METRICS"> & Databases;
   waitUntil: (work: Promise<void>) => void;
 }
 
@@ -29,7 +29,7 @@ export function countRefusal({ env, waitUntil }: Answered, { code, status }: { c
 
 const add = (label: string, value: number) => pending.set(label, (pending.get(label) ?? 0) + value);
 
-async function write(env: Pick<Env, "DB">): Promise<void> {
+async function write(env: Databases): Promise<void> {
   await scheduler.wait(writeAfterMs);
   writesAt = -Infinity;
   while (pending.size > 0) {
@@ -38,7 +38,7 @@ async function write(env: Pick<Env, "DB">): Promise<void> {
       .map(([label, value]) => ({ name: "refusals", label, value }) as const);
     for (const { label } of taken) pending.delete(label);
     try {
-      await addToCounters(openDatabase(env.DB), taken, new Date());
+      await addToCounters(openDatabase(env), taken, new Date());
     } catch (error) {
       for (const { label, value } of taken) add(label, value);
       logFailure("could not write the counts of refusals", error);

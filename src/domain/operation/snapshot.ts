@@ -31,7 +31,7 @@ export interface Snapshot {
   doable?: { waitsSince: number; by: "idle agents" | "busy agents" | "full agents" } | undefined;
   counters: Counter[];
   chores: ChoreRun[];
-  databaseBytes: number;
+  databaseBytes: Record<"main" | "packages", number>;
   isDiskFull: boolean;
   slots: { builds: number; testdrives: number };
 }

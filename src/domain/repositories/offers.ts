@@ -57,8 +57,7 @@ export async function findOffers(
   const found = new Map(hits.map((hit) => [keyOf(hit), hit]));
   const shown = [...found.values()].slice(0, limit);
   const names = [...new Set(shown.map(({ name }) => name))];
-  const repositoryIds = repositories.map(({ id }) => id);
-  const versions = names.length === 0 ? [] : await listVersions(services.db, { repositoryIds, arches, names });
+  const versions = names.length === 0 ? [] : await listVersions(services.db, { repositories, arches, names });
   const byKey = Map.groupBy(versions, keyOf);
   const chosen = { arches, installed: new Set(installed.map((one) => `${one.repository} ${nevra(one)}`)) };
   const offers = shown.flatMap((hit) =>

@@ -6,8 +6,10 @@ import { nextOldKeys, removeBlobs } from "#domain/old-keys";
 import { requestImports } from "#domain/repositories/turns";
 import { downloadsPrefix, importIdOfKey, solvPrefix } from "#storage/blobs";
 import { listImports, listUnusedAfter, releaseImport } from "#storage/imports";
+import { deletePackages, listImportsWithPackages } from "#storage/packages";
 import { listOwnFiles, listUncheckedSince, type Repository } from "#storage/repositories";
 import { removeStates } from "#storage/repository-states";
+import type { Database } from "#storage/db";
 import { findSweepPosition, saveSweepPosition } from "#storage/sweep";
 
 /** How often mirrors are checked. */
@@ -20,6 +22,7 @@ const importMs = 20 * 60_000;
 /** How many imports one run checks. The next run continues after them. */
 const importsPerRun = 500;
 const importsPosition = "imports";
+const packagesPosition = "packages";
 
 /**
  * Requests imports of repositories that may have changed. The service's own repositories are checked every minute,
@@ -79,4 +82,17 @@ export async function removeStrayPackages({ db }: Pick<Services, "db">, now: num
   const { unused, next } = await listUnusedAfter(db, { id, before: new Date(now - importMs), limit: importsPerRun });
   await saveSweepPosition(db, importsPosition, next);
   for (const one of unused) await releaseImport(db, one);
+  await removeUnknownPackages(db);
+}
+
+/**
+ * Removes packages of imports that have no row, one page of imports at a time. The row is written first and deleted
+ * last, so this happens only after the database was restored to an earlier moment than that of the packages.
+ */
+async function removeUnknownPackages(db: Database): Promise<void> {
+  const after = (await findSweepPosition(db, packagesPosition)) ?? "";
+  const page = await listImportsWithPackages(db, { after, limit: importsPerRun });
+  const known = await listImports(db, page);
+  await saveSweepPosition(db, packagesPosition, page.length === importsPerRun ? page.at(-1) : undefined);
+  for (const id of page) if (!known.has(id)) await deletePackages(db, id);
 }

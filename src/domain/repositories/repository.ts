@@ -74,8 +74,7 @@ async function filtered(
   { filter, baseUrl }: { filter: string; baseUrl: string },
 ): Promise<FoundRepository[]> {
   const q = filter.toLowerCase();
-  const repositoryIds = repositories.map(({ id }) => id);
-  const names = await searchNames(db, { repositoryIds, q, limit: maxNames });
+  const names = await searchNames(db, { repositories, q, limit: maxNames });
   return repositories.flatMap((repository) => {
     const name = repository.name.toLowerCase();
     const url = publicUrl(repository.url, baseUrl)?.toLowerCase();

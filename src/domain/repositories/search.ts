@@ -83,10 +83,7 @@ export async function hitsOf(
 ): Promise<FoundPackage[]> {
   if (allFields) return await searchTexts(db, { repositories, arches, q, limit });
   const indexes = await nameIndexesOf(env, repositories);
-  if (!indexes) {
-    const repositoryIds = repositories.map(({ id }) => id);
-    return await searchPackages(db, { repositoryIds, arches, q, limit });
-  }
+  if (!indexes) return await searchPackages(db, { repositories, arches, q, limit });
   const search = { needle: q.toLowerCase(), arches: new Set(arches), limit };
   const all = [...indexes].map(([repositoryId, index]) => index.search(search, repositoryId));
   const ranked = [0, 1, 2, 3].flatMap((rank) => inOrder(all.map((hits) => hits[rank] ?? [])));

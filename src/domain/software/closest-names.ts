@@ -21,12 +21,11 @@ export async function closestNames(
   { kind, name }: UnknownName,
 ): Promise<string[]> {
   if (name.length > longestName) return [];
-  const repositoryIds = repositories.map(({ id }) => id);
   const candidates =
     kind === "pattern"
-      ? await listPatterns(db, repositoryIds)
+      ? await listPatterns(db, repositories)
       : await similarNames(db, {
-          repositoryIds,
+          repositories,
           arches: installable(arch, repositories),
           pieces: piecesOf(name.toLowerCase()),
         });

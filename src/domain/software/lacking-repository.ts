@@ -19,7 +19,7 @@ export async function lackingRepositories(
   const visible = await listVisibleRepositories(db, accountId, { baseSystem });
   const others = visible.filter(({ id, accountId: owner }) => owner === null && !own.has(id));
   const arches = installable(arch, others);
-  const found = await listVersions(db, { repositoryIds: others.map(({ id }) => id), arches, names });
+  const found = await listVersions(db, { repositories: others, arches, names });
   const byId = new Map(others.map((one) => [one.id, one]));
   return new Map(
     found.flatMap(({ name, repositoryId }): [string, Repository][] => {

@@ -111,8 +111,7 @@ async function offeredTo(
 ): Promise<PackageVersion[]> {
   const names = [...new Set(installed.map(({ name }) => name))];
   const versionsOf = async (some: string[]): Promise<PackageVersion[]> => {
-    const repositoryIds = repositories.map(({ id }) => id);
-    const found = await listVersions(db, { repositoryIds, arches, names: some });
+    const found = await listVersions(db, { repositories, arches, names: some });
     await rest();
     if (found.length < maxVersions || some.length === 1) return found;
     // The answer was cut off, so other names may be missing.

@@ -102,5 +102,5 @@ async function occupy(accountId: number, count: number): Promise<void> {
     downloadToken: crypto.randomUUID(),
     createdAt: new Date(),
   }));
-  await openDatabase(env.DB).insert(builds).values(waiting);
+  await openDatabase(env).insert(builds).values(waiting);
 }

@@ -79,12 +79,15 @@ const large = new Set([
 /** Copies a row of each table, or an empty row, until each table has this many copies that belong to other accounts. */
 export async function fill({ from, to }: { from: number; to: number }): Promise<void> {
   // Rows that the service adds later get ids after those of all copies.
-  await env.DB.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?)")
-    .bind(2 * firstCopy)
-    .run();
-  for (const table of await growingTables()) {
-    const part = large.has(table) ? 1 : 0.1;
-    await copies(table, { from: from * part + 1, to: to * part });
+  for (const database of [env.DB, env.PACKAGES]) {
+    await database
+      .prepare("UPDATE sqlite_sequence SET seq = max(seq, ?)")
+      .bind(2 * firstCopy)
+      .run();
+    for (const table of await growingTables(database)) {
+      const part = large.has(table) ? 1 : 0.1;
+      await copies(database, table, { from: from * part + 1, to: to * part });
+    }
   }
 }
 
@@ -92,37 +95,40 @@ export async function fill({ from, to }: { from: number; to: number }): Promise<
  * Tables that are neither bounded nor part of a full-text index. Accounts and appliances come first, because others
  * refer to them.
  */
-export async function growingTables(): Promise<string[]> {
-  const { results } = await env.DB.prepare(
-    `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'
+export async function growingTables(database: D1Database): Promise<string[]> {
+  const { results } = await database
+    .prepare(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'
      AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%\\_fts%' ESCAPE '\\' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name <> 'd1_migrations'`,
-  ).all<{ name: string }>();
-  const first = ["accounts", "appliances", "repositories"];
-  const others = results.map(({ name }) => name).filter((name) => !first.includes(name) && !(name in bounded));
-  return [...first, ...others];
+    )
+    .all<{ name: string }>();
+  const first = ["repositories", "appliances", "accounts"];
+  const growing = results.map(({ name }) => name).filter((name) => !(name in bounded));
+  return growing.toSorted((one, other) => first.indexOf(other) - first.indexOf(one));
 }
 
-async function copies(table: string, { from, to }: { from: number; to: number }): Promise<void> {
-  const { results: columns } = await env.DB.prepare(
-    `SELECT name, lower(type) AS type, "notnull", pk FROM pragma_table_info(?)`,
-  )
+async function copies(database: D1Database, table: string, { from, to }: { from: number; to: number }): Promise<void> {
+  const { results: columns } = await database
+    .prepare(`SELECT name, lower(type) AS type, "notnull", pk FROM pragma_table_info(?)`)
     .bind(table)
     .all<Column>();
-  const unique = await uniqueColumns(table);
+  const unique = await uniqueColumns(database, table);
   const values = columns.map((column) => different[table]?.[column.name] ?? copyOf(column, unique));
-  await env.DB.prepare(
-    `INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")})
+  await database
+    .prepare(
+      `INSERT INTO ${table} (${columns.map(({ name }) => name).join(", ")})
      WITH RECURSIVE n (i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < ?)
      SELECT ${values.join(", ")} FROM n LEFT JOIN (SELECT * FROM ${table} LIMIT 1) AS one ON 1`,
-  )
+    )
     .bind(from, to)
     .run();
 }
 
-async function uniqueColumns(table: string): Promise<Set<string>> {
-  const { results } = await env.DB.prepare(
-    `SELECT info.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info WHERE list."unique"`,
-  )
+async function uniqueColumns(database: D1Database, table: string): Promise<Set<string>> {
+  const { results } = await database
+    .prepare(
+      `SELECT info.name FROM pragma_index_list(?) AS list, pragma_index_info(list.name) AS info WHERE list."unique"`,
+    )
     .bind(table)
     .all<{ name: string }>();
   return new Set(results.map(({ name }) => name));

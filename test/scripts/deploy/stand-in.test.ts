@@ -44,9 +44,9 @@ it("the stand-in gets only commands and options that the pinned wrangler knows",
 
 /** The changes of a walk, as far as both programs must make the same. */
 function changes({ cloudflare: { changes, account } }: World) {
-  const [[, database] = []] = account.databases;
+  const ids = new Map([...account.databases].map(([name, { uuid }]) => [uuid, name]));
   const shown = changes.map(({ method, path, body }) => {
-    const place = path.replace(database?.uuid ?? "", "DATABASE");
+    const place = path.replace(/[0-9a-f-]{36}/, (id) => ids.get(id) ?? id);
     return `${method} ${place} ${/query$|consumers$|scripts/.test(place) ? "" : JSON.stringify(body)}`.trim();
   });
   // The real wrangler also makes requests that an empty account does not need: uploads of assets, previews, a check of

@@ -37,14 +37,11 @@ describe("npm run deploy", () => {
       ["kiln-jobs", [["http_pull", undefined]]],
       ["kiln-slow-imports", [["worker", "kiln"]]],
     ]);
+    const migrations = readdirSync("migrations").filter((name) => name.endsWith(".sql"));
+    const applied = migrations.toSorted().map((name) => ({ name }));
     expect(databases).toEqual([
-      [
-        "kiln",
-        readdirSync("migrations")
-          .filter((name) => name.endsWith(".sql"))
-          .toSorted()
-          .map((name) => ({ name })),
-      ],
+      ["kiln", applied],
+      ["kiln-packages", applied],
     ]);
     expect(workers[0]?.[1]).toHaveLength(7);
     expect(result(world)).toMatchObject({
@@ -114,7 +111,7 @@ describe("npm run deploy", () => {
       "guests-staging.example.com",
     ]);
     const { account } = world.cloudflare;
-    expect([...account.databases.keys()]).toEqual(["kiln", "kiln-staging"]);
+    expect([...account.databases.keys()]).toEqual(["kiln", "kiln-packages", "kiln-staging", "kiln-staging-packages"]);
     expect([...account.queues.keys()].filter((name) => name.startsWith("kiln-staging-"))).toHaveLength(5);
     expect(account.workers.get("kiln-staging")?.secrets["ADMIN_SECRET"]).toMatch(/^[0-9a-f]{64}$/);
     expect(account.workers.get("kiln-staging")?.secrets["ADMIN_SECRET"]).not.toBe(
@@ -188,10 +185,10 @@ describe("npm run deploy, refused", () => {
     expect(problem).toMatch(/^Your login cannot use the account f+\. It can use:\n {2}0123456789abcdef/);
   });
 
-  it("refuses a database that is newer than the checkout", async () => {
+  it.each(["kiln", "kiln-packages"])("refuses a database that is newer than the checkout: %s", async (name) => {
     const world = await walked();
     world.cloudflare.account.databases
-      .get("kiln")
+      .get(name)
       ?.sql.exec("INSERT INTO d1_migrations(name) VALUES ('9999_future.sql')");
     expect((await world.deploy()).problem).toMatch(
       /^The database is newer than this version of Kiln: it has 9999_future\.sql/,
@@ -206,7 +203,7 @@ describe("npm run deploy, refused", () => {
     const admin = { KILN_ADMIN_SECRET: secrets["ADMIN_SECRET"] };
     expect((await world.deploy([], admin)).problem).toBe("");
     expect(world.cloudflare.account.workers.get("kiln")?.secrets).toEqual(secrets);
-    expect([...world.cloudflare.account.databases.keys()]).toEqual(["kiln"]);
+    expect([...world.cloudflare.account.databases.keys()]).toEqual(["kiln", "kiln-packages"]);
   });
 
   it.each([

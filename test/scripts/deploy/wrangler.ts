@@ -11,7 +11,7 @@ type Answer = { success: boolean; result: unknown; errors: { code: number; messa
 type Config = {
   name: string;
   routes: { pattern: string }[];
-  d1_databases: { database_id: string; migrations_dir: string }[];
+  d1_databases: { database_name: string; database_id: string; migrations_dir: string }[];
   queues: { producers: { queue: string }[]; consumers: { queue: string }[] };
   secrets: { required: string[] };
   triggers: { crons: string[] };
@@ -47,7 +47,7 @@ class StandIn {
     "r2 bucket create": ([name]) => this.#create("/r2/buckets", { name }),
     "queues create": ([name]) => this.#create("/queues", { queue_name: name }),
     "queues consumer http add": (words, options) => this.#addPullConsumer(words, options),
-    "d1 migrations apply": (_, options) => this.#applyMigrations(options),
+    "d1 migrations apply": (words, options) => this.#applyMigrations(words, options),
     deploy: (_, options) => this.#deploy(options),
   };
 
@@ -90,8 +90,8 @@ class StandIn {
     await this.#create(`/queues/${await this.#findQueue(queue)}/consumers`, { type: "http_pull", settings });
   }
 
-  async #applyMigrations(options: Options): Promise<void> {
-    const [database] = readConfig(options).d1_databases;
+  async #applyMigrations([name]: string[], options: Options): Promise<void> {
+    const database = readConfig(options).d1_databases.find((each) => each.database_name === name);
     const folder = join(dirname(String(options["config"])), database?.migrations_dir ?? "");
     const path = `/d1/database/${database?.database_id}/query`;
     const query = async (sql: string) =>

@@ -97,6 +97,7 @@ export class Service {
     const env = {
       ...variables,
       DB: this.database,
+      PACKAGES: this.database,
       BLOBS: this.bucket,
       JOBS: this.jobs,
       CHORES: this.chores,
@@ -114,7 +115,7 @@ export class Service {
     };
     Object.assign(env, this.objects);
     this.env = env as unknown as Env;
-    this.db = openDatabase(this.env.DB);
+    this.db = openDatabase(this.env);
     this.#app.use(async (c, next) => {
       c.set("db", this.db);
       await next();

@@ -19,7 +19,8 @@ const facts = { parts: [], packageCount: 1, bytes: 1, arches: ["x86_64" as const
 const line = { accountId: own, patience: "quick" as const };
 const found = { indexTag: null, signer: null, signingKeys: null };
 const { accountId: _, ...findings } = { ...repository, ...found, revision: "revision", parts: [], packageCount: 1 };
-const search = { repositoryIds: [it], arches: ["noarch"], limit: 10 };
+const shown = { id: it, importId: "import" };
+const search = { repositories: [shown], arches: ["noarch"], limit: 10 };
 const uploads = {
   accountId: own,
   baseSystem: "tiny-1.0",
@@ -66,23 +67,24 @@ export const ofRepositories = {
   } satisfies Calls<typeof imports>,
   "name-pages": {
     saveNamePages: [["import"]],
-    listByShortName: [[{ repositoryIds: [it], arches: ["noarch"], needle: "gt", limit: 10 }]],
-    listShortNames: [[{ repositoryIds: [it], needle: "gt", limit: 10 }]],
+    listByShortName: [[{ repositories: [shown], arches: ["noarch"], needle: "gt", limit: 10 }]],
+    listShortNames: [[{ repositories: [shown], needle: "gt", limit: 10 }]],
     deleteNamePages: [["import"]],
   } satisfies Calls<typeof namePages>,
   packages: {
     savePackages: [["import", [packageRow]]],
     listForNameIndex: [[{ importId: "import", after: { name: "gtk", id: 1 }, limit: 10 }]],
     describePackages: [[[1, 2]]],
-    listVersions: [[{ repositoryIds: [it], arches: ["noarch"], names: ["gtk3"] }]],
+    listVersions: [[{ repositories: [shown], arches: ["noarch"], names: ["gtk3"] }]],
     searchPackages: [[{ ...search, q: "gtk" }], [{ ...search, q: "gt" }], [{ ...search, q: "g".repeat(60) }]],
-    searchNames: [[{ repositoryIds: [it], q: "gtk", limit: 10 }], [{ repositoryIds: [it], q: "gt", limit: 10 }]],
-    similarNames: [[{ repositoryIds: [it], arches: ["noarch"], pieces: ["gtk", "tk3"] }]],
-    listPatterns: [[[it]]],
+    searchNames: [[{ repositories: [shown], q: "gtk", limit: 10 }], [{ repositories: [shown], q: "gt", limit: 10 }]],
+    similarNames: [[{ repositories: [shown], arches: ["noarch"], pieces: ["gtk", "tk3"] }]],
+    listPatterns: [[[shown]]],
+    listImportsWithPackages: [[{ after: "", limit: 10 }]],
     deletePackages: [["import"]],
   } satisfies Calls<typeof packages>,
   "package-texts": {
-    searchTexts: [[{ repositories: [{ id: it, importId: "import" }], arches: ["noarch"], q: "gtk", limit: 10 }]],
+    searchTexts: [[{ repositories: [shown], arches: ["noarch"], q: "gtk", limit: 10 }]],
   } satisfies Calls<typeof packageTexts>,
   repositories: {
     findRepository: [[it]],

@@ -47,7 +47,7 @@ const overview = (of = id) => pageOf(firefox.get(`/appliance/${of}`));
 const replace = async (form: Record<string, string> = {}) =>
   await firefox.post(`/appliance/${id}/access`, { form_token: await firefox.formToken(), once: "1", ...form });
 const users = async () => configurationOf(await rowOf(id)).users;
-const filesOf = async () => (await listOverlayFiles(openDatabase(env.DB), id)).map(overlayPath);
+const filesOf = async () => (await listOverlayFiles(openDatabase(env), id)).map(overlayPath);
 /** Reads them like the owner's programs. */
 async function passwordsOf(): Promise<string[][]> {
   const { user } = (await readXml(await tux.get(`/appliances/${id}/configuration`))).configuration.users;

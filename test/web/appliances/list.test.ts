@@ -14,7 +14,7 @@ import { pageOf, textOf, type Page } from "../../support/html.ts";
 import { patienceMs } from "../../support/patience.ts";
 import { isD1, withFate, type Fate } from "../../support/storage-faults.ts";
 
-const db = openDatabase(env.DB);
+const db = openDatabase(env);
 let tux: Client;
 let firefox: ReturnType<typeof browser>;
 beforeEach(async () => {

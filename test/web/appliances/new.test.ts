@@ -18,7 +18,7 @@ let firefox: ReturnType<typeof browser>;
 beforeAll(async () => {
   await signedIn();
   for (const file of [tumbleweed, debian12, debian13])
-    await saveCatalogue(openDatabase(env.DB), Catalogue.parse(file), []);
+    await saveCatalogue(openDatabase(env), Catalogue.parse(file), []);
 });
 beforeEach(async () => {
   tux = await signedIn();
@@ -85,7 +85,7 @@ describe("the page of templates", () => {
 
 describe("the formats of a build", () => {
   it("are those that the base system can be built in, with the reason for the others", async () => {
-    await saveCatalogue(openDatabase(env.DB), Catalogue.parse(debian13Arm64), []);
+    await saveCatalogue(openDatabase(env), Catalogue.parse(debian13Arm64), []);
     await firefox.beginSession(tux);
     const id = await createAppliance(tux, { clone_from: 31, arch: "aarch64" });
     const page = await pageOf(firefox.get(`/appliance/${id}/build`));

@@ -69,7 +69,7 @@ describe("a published appliance", () => {
     const at = new Date("2026-11-20T12:00:00Z");
     const passed = { state: "passed" as const, checks: [], results: [], loginSeconds: 12.4 };
     const times = { createdAt: at, endedAt: at, wakeAt: at };
-    await openDatabase(env.DB)
+    await openDatabase(env)
       .insert(checkRuns)
       .values({ accountId: publisher.accountId, buildId, ...passed, ...times });
 
@@ -210,7 +210,7 @@ describe("a published appliance", () => {
 
 /** Lists packages in the repository main, as an import does. */
 async function listInMain(packages: { name: string; version: string; installedBytes: number }[]): Promise<void> {
-  const db = openDatabase(env.DB);
+  const db = openDatabase(env);
   const importId = crypto.randomUUID();
   const main = eq(repositories.id, await tinyRepository("main"));
   await db.update(repositories).set({ importId }).where(main);
