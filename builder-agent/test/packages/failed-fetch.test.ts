@@ -3,25 +3,19 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { fetchPackages } from "../../src/packages/package-files.ts";
 import { BuildFailure } from "../../src/run/failure.ts";
 import { temporaryDir } from "../support/agent-place.ts";
+import { fetching, reaching } from "../support/fetching.ts";
 import { fileAt, frozenPackage } from "../support/frozen-input.ts";
 
-async function fetching(host: string, dir: string): Promise<unknown> {
-  const repositories = [{ alias: "main", id: 7, name: "Main", url: `http://${host}/tiny` }];
-  return await fetchPackages({
-    input: { packages: [frozenPackage("bash")], repositories },
-    reach: { url: "http://127.0.0.1:1", credentials: {}, allowHosts: [host] },
-    signal: new AbortController().signal,
-    onProgress: () => {},
-    dir,
-  }).catch((error: unknown) => error);
-}
+const failureOf = (host: string, dir: string): Promise<unknown> =>
+  fetching([frozenPackage("bash")], `http://${host}/tiny`, { dir, reach: reaching(host) }).catch(
+    (error: unknown) => error,
+  );
 
 it("names the package and the mirror if the network fails", async () => {
   await using dir = await temporaryDir();
-  const error = await fetching("127.0.0.1:1", dir.path);
+  const error = await failureOf("127.0.0.1:1", dir.path);
   expect(error).toBeInstanceOf(BuildFailure);
   expect(String(error)).toMatch(/bash\S* could not be downloaded from http:\/\/127\.0\.0\.1:1\/tiny: /);
 });
@@ -30,7 +24,7 @@ it("does not blame the mirror if the host cannot write the file", async () => {
   await using dir = await temporaryDir();
   await using server = createServer(({ url = "" }, response) => void response.end(fileAt(url.replace("/tiny/", ""))));
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const error = await fetching(`127.0.0.1:${(server.address() as AddressInfo).port}`, join(dir.path, "missing"));
+  const error = await failureOf(`127.0.0.1:${(server.address() as AddressInfo).port}`, join(dir.path, "missing"));
   expect(error).not.toBeInstanceOf(BuildFailure);
   expect(error).toMatchObject({ code: "ENOENT" });
 });

@@ -4,11 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fetchPackages, type PackageFetch } from "../../src/packages/package-files.ts";
-import type { FrozenInput, FrozenPackage } from "../../src/contract.ts";
+import { fetchPackages } from "../../src/packages/package-files.ts";
+import type { FrozenPackage } from "../../src/contract.ts";
 import { agentToken, startFakeWorker } from "../fake-worker.ts";
 import { PackageCache } from "../../src/packages/package-cache.ts";
 import { silent, temporaryDir } from "../support/agent-place.ts";
+import { fetching, reaching } from "../support/fetching.ts";
 import { fileAt, frozenPackage } from "../support/frozen-input.ts";
 
 /** A mirror that answers with `answer`, and counts requests. */
@@ -38,22 +39,10 @@ async function startMirror(answer: (path: string, response: ServerResponse) => v
 const serve = (path: string, response: ServerResponse) =>
   void response.end(fileAt(decodeURIComponent(path).replace("/tiny/", "")));
 
-function fetching(packages: FrozenPackage[], url: string, more: Partial<PackageFetch> & Pick<PackageFetch, "dir">) {
-  const repositories: FrozenInput["repositories"] = [{ alias: "main", id: 7, name: "Main", url }];
-  return fetchPackages({
-    input: { packages, repositories },
-    reach: { url: "http://127.0.0.1:1", credentials: {}, allowHosts: [] },
-    signal: new AbortController().signal,
-    onProgress: () => {},
-    ...more,
-  });
-}
-
 const sha256Of = (text: string) => ({
   type: "sha256" as const,
   value: createHash("sha256").update(text).digest("hex"),
 });
-const reaching = (...allowHosts: string[]) => ({ url: "http://127.0.0.1:1", credentials: {}, allowHosts });
 
 describe("fetchPackages", () => {
   it("stores each file under its checksum, and reports progress", async () => {

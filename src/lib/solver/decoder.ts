@@ -92,7 +92,6 @@ export class Decoder {
   *finish(): Generator<Uint8Array<ArrayBuffer>> {
     this.#fill(new Uint8Array());
     yield* this.#drain(1);
-    this.close();
   }
 
   /** Frees the memory. Harmless if called twice. */
