@@ -9,7 +9,7 @@ const Advisory = z.object({
   /** `resolved`: versions before `fixed` are affected. The others affect each version since `introduced`. */
   state: z.enum(["resolved", "open", "undetermined"]),
   fixed: z.string().optional(),
-  /** The first version that is affected. Absent for all. */
+  /** The first version that is affected. Absent if all versions are. */
   introduced: z.string().optional(),
   /** As the feed words it: `unimportant`, `low`. */
   urgency: z.string().optional(),
