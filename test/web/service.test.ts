@@ -9,7 +9,7 @@ import { operate, signedIn, visit, withKey, type Client } from "../support/clien
 import { pageOf, textOf } from "../support/html.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
-import { bootableBuild, db, dial } from "../support/testdrives.ts";
+import { bootableBuild, claimTestdrive, db, dial } from "../support/testdrives.ts";
 import { patienceMs } from "../support/patience.ts";
 
 let ops: Client;
@@ -125,6 +125,43 @@ describe("/service", () => {
     expect(await agentOf(name)).toMatchObject({ load: 70, freeGb: 212, slots });
     webSocket?.close();
     await operate("DELETE", `/agents/${name}`);
+  });
+
+  it("shows the state of an agent in a word", async () => {
+    const name = `agent-${crypto.randomUUID().slice(0, 8)}`;
+    const agent = await fakeAgent(name);
+    const drain = (drained: string) => send("/service/agents", { agent: name, drained });
+    const states: string[] = [];
+    const note = async () => {
+      const rows = [...(await pageOf(firefox.get("/service"))).querySelectorAll("[aria-labelledby=agents] tbody tr")];
+      states.push(
+        rows
+          .find((each) => each.textContent?.includes(name))
+          ?.querySelector("td")
+          ?.textContent?.trim() ?? "",
+      );
+    };
+    await note();
+    await drain("yes");
+    await note();
+    await drain("no");
+    const build = await bootableBuild(ops);
+    const posted = ops.post("/testdrives", { build_id: build.id });
+    await vi.waitFor(
+      async () =>
+        expect(await (await claimTestdrive(null, agent.token)).json()).toMatchObject({
+          testdrive: { buildId: build.id },
+        }),
+      patienceMs,
+    );
+    await note();
+    await drain("yes");
+    await note();
+    await drain("no");
+    await agent.hello({ hasRoom: false });
+    await note();
+    expect(states).toEqual(["Ready", "Drained", "At work", "Draining", "Disk almost full"]);
+    await posted;
   });
 
   it("shows builds of an agent that only upload apart from its slots", async () => {
