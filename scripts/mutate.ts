@@ -8,8 +8,10 @@ import { mutantsOf } from "./mutate/mutants.ts";
 import { Runner } from "./mutate/runner.ts";
 import { mutantsBySeed } from "./mutate/sample.ts";
 import { Trial, type End } from "./mutate/trial.ts";
+import type { Mutant } from "./mutate/mutants.ts";
+import { TestWords } from "./mutate/words.ts";
 import { readImports } from "./test/imports.ts";
-import { reachedBy } from "./test/reached.ts";
+import { isWide, reachedBy } from "./test/reached.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -47,17 +49,35 @@ const testsOf = (file: string): string[] => {
   return file.startsWith("cli/") ? [...new Set([...nearest, ...throughProcesses])] : nearest;
 };
 
+const isNearby = (file: string) => file.endsWith(".test.ts") && !file.startsWith("test/acceptance/") && !isWide(file);
+const words = new TestWords(
+  new Map(all.filter(isNearby).map((file) => [file, readFileSync(join(folder, file), "utf8")])),
+);
+/** How many tests with the words of a fault's line are tried after the nearest ones. */
+const mostByWords = 10;
+
 const trial = new Trial(folder, runner);
+
+/** Tries a fault with the nearest tests. If these miss it, tries those with the rarest words of its line and file. */
+async function tryFault(mutant: Mutant): Promise<{ end: End; by?: string }> {
+  const nearest = testsOf(mutant.file);
+  const first = await trial.of(mutant, nearest);
+  if (first.end !== "survived" && first.end !== "untested") return first;
+  const byWords = words.nearestTo(`${mutant.file} ${mutant.before}`, mostByWords + nearest.length);
+  const others = byWords.filter((test) => !nearest.includes(test)).slice(0, mostByWords);
+  return others.length === 0 ? first : await trial.of(mutant, others);
+}
+
 const counts: Record<End, number> = { caught: 0, hung: 0, survived: 0, untested: 0, unclear: 0 };
 let tried = 0;
 for await (const mutant of mutantsBySeed(seed, lineCounts, (file) => mutantsOf(file, contents.get(file) ?? ""))) {
   if (tried === most) break;
   tried += 1;
-  const { end, by } = await trial.of(mutant, testsOf(mutant.file));
+  const { end, by } = await tryFault(mutant);
   counts[end] += 1;
   console.log(`${end.padEnd(9)}${mutant.file}:${mutant.line}${by ? `  (${by})` : ""}`);
   if (end !== "caught") console.log(`  - ${mutant.before.trim()}\n  + ${mutant.after.trim()}`);
 }
-const words = Object.entries(counts).map(([end, count]) => `${count} ${end}`);
-console.log(`${tried} faults, seed ${seed}: ${words.join(", ")}`);
+const ends = Object.entries(counts).map(([end, count]) => `${count} ${end}`);
+console.log(`${tried} faults, seed ${seed}: ${ends.join(", ")}`);
 process.exit();

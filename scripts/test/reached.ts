@@ -13,8 +13,9 @@ export interface Reached {
 const maxPerFile = 8;
 /** How many of them may be in the file's folder. */
 const maxOfRoom = 3;
-// These tests cover every API call or whole distributions, so most of their time has nothing to do with the change.
 const wide = /[/](?:every-\w+|document-properties|head-length|image-\w+|image-with-\w+|solver-zypper)\.test\.ts$/;
+/** Whether a test covers every API call, or whole distributions. Most of its time has nothing to do with one change. */
+export const isWide = (test: string): boolean => wide.test(test);
 // Everything imports these, or they import everything.
 const hub = /^src\/(?:app|index|(?:lib\/)?[\w-]+\/index|storage\/(?:db|schema))\.ts$/;
 
@@ -33,7 +34,7 @@ function testsOf(file: string, graph: { imports: Imports; importers: Imports }):
   if (isTest(file)) return { tests: [file], further: 0 };
   const all = [...graph.imports.keys()].filter((one) => isTest(one) && !one.startsWith("test/acceptance/"));
   const named = sameNoun(file, all);
-  const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !wide.test(one));
+  const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !isWide(one));
   const found = [...new Set([...named, ...sameRoom(file, all).slice(0, maxOfRoom), ...near])];
   if (found.length > 0) return { tests: found.slice(0, maxPerFile), further: Math.max(0, found.length - maxPerFile) };
   // An entry point's files are imported only within it, so this uses the tests of the files that they call.

@@ -6,6 +6,7 @@ import { mutantsOf } from "../../scripts/mutate/mutants.ts";
 import { Runner } from "../../scripts/mutate/runner.ts";
 import { mutantsBySeed } from "../../scripts/mutate/sample.ts";
 import { Trial } from "../../scripts/mutate/trial.ts";
+import { TestWords } from "../../scripts/mutate/words.ts";
 import { emptyFolder } from "./folder.ts";
 
 const after = async (line: string) => (await mutantsOf("a.ts", line)).map((mutant) => mutant.after);
@@ -45,6 +46,24 @@ it("draws the same lines with the same seed, and each line once", async () => {
   expect(await drawn(2)).not.toEqual(lines);
   expect(new Set(lines).size).toBe(33);
   expect((await drawn(2)).toSorted()).toEqual(lines.toSorted());
+});
+
+it("finds the tests with the rarest words of a line first, in any form, and none without them", () => {
+  const words = new TestWords(
+    new Map([
+      ["test/a.test.ts", "the build of an appliance"],
+      ["test/b.test.ts", "another build, with its requestId"],
+      ["test/c.test.ts", "const witnessed = buildOf(appliance);"],
+      ["test/d.test.ts", "something else"],
+    ]),
+  );
+
+  expect(words.nearestTo("if (witnesses) return { build, requestId };", 9)).toEqual([
+    "test/b.test.ts",
+    "test/c.test.ts",
+    "test/a.test.ts",
+  ]);
+  expect(words.nearestTo("if (witnesses) return { build };", 1)).toEqual(["test/c.test.ts"]);
 });
 
 it("reports the result of each fault's tests, and restores the file", async () => {
