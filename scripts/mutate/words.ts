@@ -2,14 +2,12 @@
 const stemLetters = 6;
 const leastLetters = 4;
 
-const stemsOf = (text: string): Set<string> => {
-  const words =
-    text
-      .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
-      .toLowerCase()
-      .match(/[a-z]+/g) ?? [];
-  return new Set(words.filter((word) => word.length >= leastLetters).map((word) => word.slice(0, stemLetters)));
-};
+/** The names in a text, which are often rare, and the stems of their words, which have other forms elsewhere. */
+function stemsOf(text: string): Set<string> {
+  const names = text.match(/[a-z]+/gi) ?? [];
+  const stems = names.flatMap((name) => name.split(/(?<=[a-z])(?=[A-Z])/)).map((word) => word.slice(0, stemLetters));
+  return new Set([...names, ...stems].filter(({ length }) => length >= leastLetters).map((one) => one.toLowerCase()));
+}
 
 /** The words of each test. The imports between files do not show which tests send a request that reaches a line. */
 export class TestWords {
