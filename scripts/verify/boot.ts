@@ -53,13 +53,21 @@ function diskArguments(folder: string, format: ImageType): string[] {
 
 /**
  * An installation medium also gets a blank disk, from which the machine boots after a system has been installed on it.
+ * UEFI firmware ignores QEMU's `-boot order`, and would install the system again and again.
  */
 async function mediumArguments({ file, folder, format }: Download): Promise<string[]> {
-  const medium = ["-drive", `file=${file},format=raw,media=cdrom,readonly=on`];
-  if (format !== "oemiso") return [...medium, ...startsOnce];
+  const medium = `file=${file},format=raw,media=cdrom,readonly=on`;
+  if (format !== "oemiso") return ["-drive", medium, ...startsOnce];
   const blank = join(folder, "blank.qcow2");
   await command("qemu-img", ["create", "-q", "-f", "qcow2", blank, "1T"]);
-  return ["-drive", `file=${blank},format=qcow2,if=virtio`, ...medium, "-boot", "order=cd"];
+  const disk = [
+    "-drive",
+    `file=${blank},format=qcow2,if=none,id=disk`,
+    "-device",
+    "virtio-blk-pci,drive=disk,bootindex=0",
+  ];
+  const drive = ["-drive", `${medium},if=none,id=medium`, "-device", "ide-cd,drive=medium,bootindex=1"];
+  return [...disk, ...drive];
 }
 
 /** QEMU starts the kernel with the options of the image's example for PXELINUX. A web server here serves the root. */

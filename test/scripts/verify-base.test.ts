@@ -141,10 +141,12 @@ describe("booting a download", () => {
     using boot = await bootOf({ file: "x.iso", folder, format: "oemiso" });
 
     expect(boot.args.filter((one) => one.startsWith("file="))).toEqual([
-      expect.stringMatching(/blank\.qcow2,format=qcow2,if=virtio$/),
-      "file=x.iso,format=raw,media=cdrom,readonly=on",
+      expect.stringMatching(/blank\.qcow2,format=qcow2,if=none,id=disk$/),
+      "file=x.iso,format=raw,media=cdrom,readonly=on,if=none,id=medium",
     ]);
-    expect(boot.args).toContain("order=cd");
+    // Both firmwares use these, and UEFI ignores `-boot order`.
+    expect(boot.args).toContain("virtio-blk-pci,drive=disk,bootindex=0");
+    expect(boot.args).toContain("ide-cd,drive=medium,bootindex=1");
     expect(boot.args).not.toContain("-no-reboot");
   });
 });
