@@ -45,7 +45,9 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
     const { steps } = record;
     addToReport(path, { title, command: `verify:base -- ${base}`, startedAt, machine, steps });
     print(`The report is in ${path}`);
-    if (!signal.aborted && options.report === undefined) addRuns(catalogue, { startedAt, machine, steps });
+    // The last image was not tried to its end if the command was interrupted.
+    const whole = signal.aborted ? steps.filter(({ of }) => of !== steps.at(-1)?.of) : steps;
+    if (options.report === undefined) addRuns(catalogue, { startedAt, machine, steps: whole });
     if (options.state === undefined) rmSync(state, { recursive: true, force: true });
   }
 }
