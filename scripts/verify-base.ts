@@ -42,12 +42,13 @@ async function verifyAndReport(options: VerifyOptions): Promise<void> {
   } finally {
     const path = options.report ?? join(projectRoot, "docs/verified", `${base}.md`);
     const { title } = catalogue.baseSystem;
-    const { steps } = record;
+    // If the command was interrupted, the last image was not tried to its end. What was known of it stays.
+    const { steps: all } = record;
+    const steps = signal.aborted ? all.filter(({ of }) => of !== all.at(-1)?.of) : all;
     addToReport(path, { title, command: `verify:base -- ${base}`, startedAt, machine, steps });
     print(`The report is in ${path}`);
-    // The last image was not tried to its end if the command was interrupted.
-    const whole = signal.aborted ? steps.filter(({ of }) => of !== steps.at(-1)?.of) : steps;
-    if (options.report === undefined) addRuns(catalogue, { startedAt, machine, steps: whole });
+    if (options.report === undefined) addRuns(catalogue, { startedAt, machine, steps });
+    if (signal.aborted) process.exitCode = 1;
     if (options.state === undefined) rmSync(state, { recursive: true, force: true });
   }
 }
