@@ -150,12 +150,13 @@ it.each([
   ["SELECT 1 FROM builds AS b WHERE b.message = ?", ["builds"]],
   ["SELECT count(*) FROM testdrives WHERE state <> 'ended'", ["testdrives"]],
   ["SELECT id FROM builds WHERE status = ?", ["builds"]],
-  ["SELECT name FROM publications_fts", ["publications_fts"]],
-  ["SELECT name FROM publications_fts WHERE publications_fts MATCH ?", []],
+  ["SELECT name FROM packages_fts", ["packages_fts"]],
+  ["SELECT name FROM packages_fts WHERE name LIKE ?", []],
   ["SELECT one.value FROM json_each(?) AS one JOIN builds ON builds.id = one.value", []],
   ["WITH one AS MATERIALIZED (SELECT 1 FROM builds WHERE id = 1) SELECT * FROM one", []],
 ])("sees which tables a statement reads as a whole: %s", async (sql, expected) => {
-  expect((await readWhole(env.DB, [sql])).map(({ table }) => table)).toEqual(expected);
+  const database = sql.includes("packages_fts") ? env.PACKAGES : env.DB;
+  expect((await readWhole(database, [sql])).map(({ table }) => table)).toEqual(expected);
 });
 
 /** Tables that statements may read as a whole, or all rows with one status: most rows are finished, or have ended. */
