@@ -5,29 +5,20 @@ import { findAccount } from "#storage/accounts";
 import { openDatabase } from "#storage/db";
 import { addRepository } from "#storage/repositories";
 import { browser, browserWith, sessionOf, statusOf } from "../support/browser.ts";
-import { operate, signedIn, visit, withKey, type Client } from "../support/client.ts";
+import { operate, signedIn, withKey } from "../support/client.ts";
 import { pageOf, textOf } from "../support/html.ts";
 import { fakeAgent } from "../support/fake-agent.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
-import { bootableBuild, claimTestdrive, db, dial } from "../support/testdrives.ts";
-import { patienceMs } from "../support/patience.ts";
+import { bootableBuild, db } from "../support/testdrives.ts";
+import { operatorsBrowser, type Operator } from "../support/operator.ts";
 
-let ops: Client;
-let firefox: ReturnType<typeof browser>;
-let token: string;
+let ops: Operator["ops"];
+let firefox: Operator["firefox"];
+let send: Operator["send"];
 beforeEach(async () => {
-  ops = await signedIn();
-  await operate("PUT", `/accounts/${ops.username}/operator`, { operator: true });
-  firefox = browserWith((await sessionOf(ops)).secret);
-  token = await firefox.formToken();
+  ({ ops, firefox, send } = await operatorsBrowser());
 });
 afterEach(async () => void (await operate("PUT", "/read-only", { on: false })));
-
-const send = (path: string, form: Record<string, string> = {}) => firefox.post(path, { form_token: token, ...form });
-const agentOf = async (name: string) => {
-  const { agents } = await (await operate("GET", "/agents")).json<{ agents: { name: string; drainedAt: unknown }[] }>();
-  return agents.find((agent) => agent.name === name);
-};
 
 const statusOfBuild = async (build: number) =>
   (await env.DB.prepare("SELECT status FROM builds WHERE id = ?").bind(build).first<{ status: string }>())?.status;
@@ -77,109 +68,6 @@ describe("/service", () => {
     expect(builds.find(({ username }) => username === tux.username)?.why).toMatch(/^Waiting: no builder/);
     const failures = await (await operate("GET", "/queue/failures")).text();
     expect(failures).toContain("no systemctl");
-  });
-
-  it("drains an agent: it gets no work until it is told to go on", async () => {
-    const name = `agent-${crypto.randomUUID().slice(0, 8)}`;
-    const added = await (await operate("POST", "/agents", { name })).json<{ token: string }>();
-    const claim = () =>
-      visit("/agent/testdrives/claim", {
-        method: "POST",
-        headers: { authorization: `Bearer ${added.token}`, "content-type": "application/json" },
-        body: JSON.stringify({ vnc: null }),
-      });
-    await send("/service/agents", { agent: name, drained: "yes" });
-    expect((await agentOf(name))?.drainedAt).not.toBeNull();
-    expect(textOf(await pageOf(firefox.get("/service")), "#result")).toBe(`${name} gets no new work.`);
-    const tux = await signedIn();
-    const build = await bootableBuild(tux);
-    const posted = tux.post("/testdrives", { build_id: build.id });
-    await scheduler.wait(300);
-    expect(await (await claim()).json()).toEqual({ testdrive: null });
-    await send("/service/agents", { agent: name, drained: "no" });
-    expect(await (await claim()).json()).toMatchObject({ testdrive: { buildId: build.id } });
-    await posted;
-    expect((await send("/service/agents", { agent: "nobody", drained: "yes" })).status).toBe(422);
-    await operate("DELETE", `/agents/${name}`);
-  });
-
-  it("shows what a connected agent reports of its host, and nothing of one that reports nothing", async () => {
-    const name = `agent-${crypto.randomUUID().slice(0, 8)}`;
-    const { token: secret } = await (await operate("POST", "/agents", { name })).json<{ token: string }>();
-    const row = async () => {
-      const rows = [...(await pageOf(firefox.get("/service"))).querySelectorAll("[aria-labelledby=agents] tbody tr")];
-      return [...(rows.find((each) => each.textContent?.includes(name))?.querySelectorAll("td") ?? [])].map(
-        ({ textContent }) => textContent,
-      );
-    };
-    const { webSocket } = await dial("/agent/socket", { authorization: `Bearer ${secret}` });
-    webSocket?.accept();
-    webSocket?.send('{"type":"of another version"}');
-    expect((await row()).slice(2, 6)).toEqual(["0", "0", "–", "–"]);
-    const slots = { builds: 2, testdrives: 8 };
-    webSocket?.send(JSON.stringify({ type: "report", load: 70, freeGb: 212, slots }));
-    await vi.waitFor(
-      async () => expect((await row()).slice(2, 6)).toEqual(["0 of 2", "0 of 8", "70 %", "212 GB"]),
-      patienceMs,
-    );
-    expect(await agentOf(name)).toMatchObject({ load: 70, freeGb: 212, slots });
-    webSocket?.close();
-    await operate("DELETE", `/agents/${name}`);
-  });
-
-  it("shows the state of an agent in a word", async () => {
-    const name = `agent-${crypto.randomUUID().slice(0, 8)}`;
-    const agent = await fakeAgent(name);
-    const drain = (drained: string) => send("/service/agents", { agent: name, drained });
-    const states: string[] = [];
-    const note = async () => {
-      const rows = [...(await pageOf(firefox.get("/service"))).querySelectorAll("[aria-labelledby=agents] tbody tr")];
-      states.push(
-        rows
-          .find((each) => each.textContent?.includes(name))
-          ?.querySelector("td")
-          ?.textContent?.trim() ?? "",
-      );
-    };
-    await note();
-    await drain("yes");
-    await note();
-    await drain("no");
-    const build = await bootableBuild(ops);
-    const posted = ops.post("/testdrives", { build_id: build.id });
-    await vi.waitFor(
-      async () =>
-        expect(await (await claimTestdrive(null, agent.token)).json()).toMatchObject({
-          testdrive: { buildId: build.id },
-        }),
-      patienceMs,
-    );
-    await note();
-    await drain("yes");
-    await note();
-    await drain("no");
-    await agent.hello({ hasRoom: false });
-    await note();
-    expect(states).toEqual(["Ready", "Drained", "At work", "Draining", "Disk almost full"]);
-    await posted;
-  });
-
-  it("shows builds of an agent that only upload apart from its slots", async () => {
-    const agent = await fakeAgent();
-    const [first, second] = [await createAppliance(ops), await createAppliance(ops)];
-    for (const appliance of [first, second]) await agent.claimsBuild(await startBuild(ops, appliance));
-    const { webSocket } = await dial("/agent/socket", { authorization: `Bearer ${agent.token}` });
-    webSocket?.accept();
-    const slots = { builds: 1, testdrives: 0 };
-    webSocket?.send(JSON.stringify({ type: "report", load: 70, freeGb: 212, slots }));
-    await vi.waitFor(
-      async () =>
-        expect(textOf(await pageOf(firefox.get("/service")), "[aria-labelledby=agents]")).toContain(
-          "1 of 1, 1 uploading",
-        ),
-      patienceMs,
-    );
-    webSocket?.close();
   });
 
   it("cancels a build of any account, and builds once more what has failed", async () => {
