@@ -11,7 +11,7 @@ import { Trial, type End } from "./mutate/trial.ts";
 import type { Mutant } from "./mutate/mutants.ts";
 import { TestWords } from "./mutate/words.ts";
 import { readImports } from "./test/imports.ts";
-import { isWide, reachedBy } from "./test/reached.ts";
+import { isQuickTest, isWide, reachedBy } from "./test/reached.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -49,10 +49,8 @@ const testsOf = (file: string): string[] => {
   return file.startsWith("cli/") ? [...new Set([...nearest, ...throughProcesses])] : nearest;
 };
 
-const isNearby = (file: string) => file.endsWith(".test.ts") && !file.startsWith("test/acceptance/") && !isWide(file);
-const words = new TestWords(
-  new Map(all.filter(isNearby).map((file) => [file, readFileSync(join(folder, file), "utf8")])),
-);
+const nearby = all.filter((file) => isQuickTest(file) && !isWide(file));
+const words = new TestWords(new Map(nearby.map((file) => [file, readFileSync(join(folder, file), "utf8")])));
 /** How many tests with the words of a fault's line are tried after the nearest ones. */
 const mostByWords = 10;
 

@@ -32,7 +32,7 @@ export function reachedBy(changed: readonly string[], imports: Imports): Reached
 
 function testsOf(file: string, graph: { imports: Imports; importers: Imports }): { tests: string[]; further: number } {
   if (isTest(file)) return { tests: [file], further: 0 };
-  const all = [...graph.imports.keys()].filter((one) => isTest(one) && !one.startsWith("test/acceptance/"));
+  const all = [...graph.imports.keys()].filter(isQuickTest);
   const named = sameNoun(file, all);
   const near = [...nearest(file, graph.importers)].filter((one) => all.includes(one) && !isWide(one));
   const found = [...new Set([...named, ...sameRoom(file, all).slice(0, maxOfRoom), ...near])];
@@ -43,6 +43,9 @@ function testsOf(file: string, graph: { imports: Imports; importers: Imports }):
 }
 
 const isTest = (file: string): boolean => file.endsWith(".test.ts");
+
+/** Whether a test needs no whole service. */
+export const isQuickTest = (file: string): boolean => isTest(file) && !file.startsWith("test/acceptance/");
 
 /** The files that import this one, directly or indirectly, the nearest first. */
 function* nearest(file: string, importers: Imports): Generator<string> {
