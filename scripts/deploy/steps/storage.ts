@@ -8,11 +8,11 @@ const visibilitySeconds = 30;
 
 /** The databases, the bucket, the queues, and the consumer that wrangler.toml cannot declare. */
 export function storageSteps(deployment: Deployment): Step[] {
-  const { queues, d1_databases } = deployment.configuration();
+  const configuration = deployment.configuration();
   return [
-    ...[...databasesOf({ d1_databases }).keys()].map((name) => databaseStep(deployment, name)),
+    ...[...databasesOf(configuration).keys()].map((name) => databaseStep(deployment, name)),
     bucketStep(deployment),
-    ...queueNames({ queues }).map((name) => queueStep(deployment, name)),
+    ...queueNames(configuration).map((name) => queueStep(deployment, name)),
     queueIdStep(deployment),
     pullConsumerStep(deployment),
   ];
