@@ -13,8 +13,9 @@ export class SocketEnd {
   peer: SocketEnd | undefined;
   accepted: { by: Existing; tags: string[] } | undefined;
   pingedAt: Date | null = null;
-  /** Messages are lost while the connection is cut. */
+  /** A message sent now is lost. TCP delivers in order, so nothing that is sent later arrives either. */
   isCut = () => false;
+  #hasLost = false;
   onText: (text: string) => void = () => {};
   onClose: (code: number) => void = () => {};
   #attachment: unknown = null;
@@ -66,7 +67,13 @@ export class SocketEnd {
 
   #travel(arrive: (peer: SocketEnd) => void): void {
     const { peer } = this;
-    if (peer) asPlatform(() => clock.after(travelMs, () => this.isCut() || peer.isCut() || arrive(peer)));
+    if (!peer) return;
+    asPlatform(() =>
+      clock.after(travelMs, () => {
+        this.#hasLost ||= this.isCut() || peer.isCut();
+        if (!this.#hasLost) arrive(peer);
+      }),
+    );
   }
 }
 
