@@ -1,8 +1,8 @@
 import { and, desc, eq, inArray, isNotNull, lt, sql } from "drizzle-orm";
-import type { Check } from "#lib/contract/index";
+import type { Arch, Check } from "#lib/contract/index";
 import type { Database } from "./db.ts";
 import { releaseBlobs } from "./released-blobs.ts";
-import { checkRuns } from "./schema.ts";
+import { appliances, builds, checkRuns } from "./schema.ts";
 import { isSilentIn, type Silence } from "./silent.ts";
 import { hasFreeTestdrive, type TestdriveLimits } from "./testdrives.ts";
 
@@ -70,18 +70,48 @@ export const listLastCheckRuns = (db: Database, buildIds: readonly number[]): Pr
     ),
   });
 
+/** The place of a waiting run. Those with a lower turn come first, and older ones among equal turns. */
+export interface PlaceOfRun {
+  /** The number of this run among the waiting ones of its account. */
+  turn: number;
+  id: number;
+}
+
+/** A waiting run, and the architecture of its image; null if the image is gone. */
+export interface WaitingRun {
+  run: CheckRun;
+  arch: Arch | null;
+  place: PlaceOfRun;
+}
+
 /**
- * The oldest waiting run of each account that may start another testdrive, oldest first. Locked accounts have none.
+ * Waiting runs of the accounts that may start another testdrive, from the first or after a place. Accounts take turns.
+ * Locked accounts have none.
  */
-export const listWaitingRuns = (db: Database, limit: number, slots: TestdriveLimits): Promise<CheckRun[]> =>
-  db.query.checkRuns.findMany({
-    where: sql`id IN (SELECT min(id) FROM check_runs WHERE ${isWaiting} AND NOT EXISTS (
+export async function listWaitingRuns(
+  db: Database,
+  { after, limit, slots }: { after?: PlaceOfRun | undefined; limit: number; slots: TestdriveLimits },
+): Promise<WaitingRun[]> {
+  const turns = sql`(SELECT id, row_number() OVER (PARTITION BY account_id ORDER BY id) AS turn
+    FROM check_runs WHERE ${isWaiting} AND NOT EXISTS (
       SELECT 1 FROM accounts WHERE accounts.id = check_runs.account_id AND (locked_at IS NOT NULL OR removed_at IS NOT NULL))
-      AND ${hasFreeTestdrive(sql`check_runs.account_id`, slots)}
-      GROUP BY account_id)`,
-    orderBy: checkRuns.id,
-    limit,
-  });
+      AND ${hasFreeTestdrive(sql`check_runs.account_id`, slots)})`;
+  const next = db
+    .select({ id: sql<number>`id`.as("next_id"), turn: sql<number>`turn`.as("turn") })
+    .from(sql`${turns} AS t`)
+    .where(sql`(t.turn, t.id) > (${after?.turn ?? 0}, ${after?.id ?? 0})`)
+    .orderBy(sql`t.turn, t.id`)
+    .limit(limit)
+    .as("next");
+  const rows = await db
+    .select({ run: checkRuns, arch: appliances.arch, turn: next.turn })
+    .from(next)
+    .innerJoin(checkRuns, eq(checkRuns.id, next.id))
+    .leftJoin(builds, eq(builds.id, checkRuns.buildId))
+    .leftJoin(appliances, eq(appliances.id, builds.applianceId))
+    .orderBy(sql`turn, next_id`);
+  return rows.map(({ run, arch, turn }) => ({ run, arch, place: { turn, id: run.id } }));
+}
 
 /** Gives a waiting run to the attempt with this testdrive. False if another agent was faster. */
 export async function takeCheckRun(

@@ -119,6 +119,14 @@ describe("the checks of a build", () => {
     await finishes(buildId, [passed, passed]);
   });
 
+  it("do not wait behind checks that the agent cannot do", async () => {
+    const { buildId: other } = await checkedBuild(tux, { checks: [{ kind: "command", command: "true" }] });
+    const { buildId } = await checkedBuild(tux);
+    expect((await runsOf(tux, other))[0]?.state).toBe("waiting");
+    await finishes(buildId, [passed, passed]);
+    await finishes(other, [passed], {}, { canRunCommands: true });
+  });
+
   it("compare the screen with that of a build of the account, if it has passed", async () => {
     const { buildId: earlier } = await checkedBuild(tux, { checks: [{ kind: "login" }] });
     const { buildId } = await checkedBuild(tux, { checks: [{ kind: "screen", build: earlier }] });

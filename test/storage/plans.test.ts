@@ -72,7 +72,7 @@ const known: Readonly<Record<string, string>> = {
   "metrics.listBusyAgents testdrives": someLive,
   "metrics.readAmounts builds": someLive,
   "metrics.readAmounts testdrives": someLive,
-  "check-runs.listWaitingRuns check_runs": "only what waits, one for each account",
+  "check-runs.listWaitingRuns check_runs": "only what waits",
   "check-runs.listWaitingRuns testdrives": someLive,
   "testdrives.addTestdrive testdrives": someLive,
   "testdrives.deleteEndedTestdrives testdrives": "by the order of ids, and ends at the limit",

@@ -4,13 +4,21 @@ import { encryptSecret, newToken } from "#domain/secrets";
 import { wakeAfterStart } from "#domain/liveness";
 import { bootFacts, slotsOf, testdriveObject, type TestdriveEnv } from "#domain/testdrives/testdrive";
 import { findAnyBuild } from "#storage/builds";
-import { failWaitingRun, listWaitingRuns, takeCheckRun, untakeCheckRun, type CheckRun } from "#storage/check-runs";
+import {
+  failWaitingRun,
+  listWaitingRuns,
+  takeCheckRun,
+  untakeCheckRun,
+  type CheckRun,
+  type PlaceOfRun,
+  type WaitingRun,
+} from "#storage/check-runs";
 import { addTestdrive, type Testdrive } from "#storage/testdrives";
 
 type CheckingAgent = Pick<TestdriveClaimRequest, "machines"> & Parameters<typeof canDoAll>[0];
 
-/** How many runs one claim offers at most. */
-const offeredAtOnce = 20;
+/** How many runs one query reads. */
+const offeredAtOnce = 50;
 
 /**
  * Creates a session for a waiting run only when an agent asks for work, so a run needs no slot while it waits, however
@@ -20,17 +28,24 @@ export async function* checkSessions(
   services: Services<TestdriveEnv>,
   agent: CheckingAgent,
 ): AsyncGenerator<Testdrive> {
-  for (const run of await listWaitingRuns(services.db, offeredAtOnce, slotsOf(services.env))) {
-    const testdrive = await sessionOf(services, run, agent);
-    if (testdrive) yield testdrive;
+  const slots = slotsOf(services.env);
+  let after: PlaceOfRun | undefined;
+  for (;;) {
+    const page = await listWaitingRuns(services.db, { after, limit: offeredAtOnce, slots });
+    for (const { run } of page.filter((one) => canRun(agent, one))) {
+      const testdrive = await sessionOf(services, run);
+      if (testdrive) yield testdrive;
+    }
+    if (page.length < offeredAtOnce) return;
+    after = page.at(-1)?.place;
   }
 }
 
-async function sessionOf(
-  { env, db }: Services<TestdriveEnv>,
-  run: CheckRun,
-  agent: CheckingAgent,
-): Promise<Testdrive | undefined> {
+/** A run that this agent cannot do must not keep it from the runs behind that one. */
+const canRun = (agent: CheckingAgent, { run, arch }: WaitingRun): boolean =>
+  canDoAll(agent, run.checks) && (arch === null || startsMachine(agent, arch));
+
+async function sessionOf({ env, db }: Services<TestdriveEnv>, run: CheckRun): Promise<Testdrive | undefined> {
   const { accountId, buildId, checks } = run;
   const build = await findAnyBuild(db, buildId);
   const facts = build && (await bootFacts(db, build));
@@ -38,8 +53,6 @@ async function sessionOf(
     await failWaitingRun(db, run, "The image no longer exists.");
     return undefined;
   }
-  const isAble = startsMachine(agent, facts.arch) && canDoAll(agent, checks);
-  if (!isAble) return undefined;
   const uid = crypto.randomUUID();
   const wakeAt = wakeAfterStart(new Date());
   if (!(await takeCheckRun(db, run, { testdriveUid: uid, wakeAt }))) return undefined;

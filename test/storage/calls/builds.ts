@@ -271,7 +271,7 @@ export const ofBuilds = {
     findCheckRunOfTestdrive: [["testdrive"]],
     listCheckRuns: [[1]],
     listLastCheckRuns: [[[1, 2]]],
-    listWaitingRuns: [[10, { all: 10, perAccount: 2 }]],
+    listWaitingRuns: [[{ limit: 10, slots: { all: 10, perAccount: 2 } }]],
     takeCheckRun: [[{ id: 1 }, { testdriveUid: "testdrive", wakeAt: at }]],
     untakeCheckRun: [["testdrive"]],
     endCheckAttempt: [["testdrive", { message: "", maxAttempts: 3 }]],
