@@ -14,7 +14,12 @@ export interface Channel {
   version: string | null;
   movedAt: Date | null;
   formats: PublishedFormat[] | null;
+  /** The entry at its head. It changes with each move. */
+  headId: number | null;
 }
+
+/** A channel that an automatic rule moves. It stays where it is if its owner or another version has moved it since. */
+export type AutomaticMove = Pick<Channel, "name" | "headId">;
 
 interface ChannelOf {
   applianceId: number;
@@ -34,6 +39,7 @@ export const listChannels = (db: Database, applianceId: number) =>
       version: publications.version,
       movedAt: channelVersions.movedAt,
       formats: publications.formats,
+      headId: channelVersions.id,
     })
     .from(channels)
     .innerJoin(appliances, eq(appliances.id, channels.applianceId))
@@ -88,22 +94,23 @@ export async function saveChannel(
       .where(
         sql`${ofChannel} AND id > (SELECT id FROM channel_versions WHERE publication_id = ${publication} AND channel = ${name})`,
       ),
-    ...movedTo(db, { names: [name], publication: wanted, now }),
+    ...movedTo(db, { moves: [{ name }], publication: wanted, now }),
   ]);
   return saved.length > 0;
 }
 
-/** Moves channels to a published version. */
+/** Moves automatic channels to a published version. */
 export async function moveChannels(
   db: Database,
-  { applianceId, names, version }: { applianceId: number; names: readonly string[]; version: string },
+  { applianceId, moves, version }: { applianceId: number; moves: readonly AutomaticMove[]; version: string },
 ): Promise<void> {
   const publication = sql`appliance_id = ${applianceId} AND version = ${version}`;
-  await db.batch(movedTo(db, { names, publication, now: new Date() }));
+  await db.batch(movedTo(db, { moves, publication, now: new Date() }));
 }
 
 interface Move {
-  names: readonly string[];
+  /** Without a head, the owner moves the channel, whatever it contains. */
+  moves: readonly (AutomaticMove | Pick<Channel, "name">)[];
   /** The condition that finds the publication. */
   publication: SQL;
   now: Date;
@@ -113,7 +120,7 @@ interface Move {
  * Puts the publication at the head of these channels of its appliance, and announces each channel that has moved:
  * statements for a batch.
  */
-export const movedTo = (db: Database, { names, publication, now }: Move) =>
+export const movedTo = (db: Database, { moves, publication, now }: Move) =>
   [
     insertFrom(
       db,
@@ -126,8 +133,9 @@ export const movedTo = (db: Database, { names, publication, now }: Move) =>
       },
       sql`FROM (SELECT id, appliance_id FROM publications WHERE ${publication}) AS published
           JOIN channels ON channels.appliance_id = published.appliance_id
-            AND channels.name IN (SELECT value FROM json_each(${JSON.stringify(names)}))
-          WHERE true`,
+          JOIN json_each(${JSON.stringify(moves)}) AS move ON move.value ->> 'name' = channels.name
+          WHERE json_type(move.value, '$.headId') IS NULL
+            OR (channels.is_automatic AND ${headId} IS move.value ->> 'headId')`,
     ).onConflictDoNothing(),
     insertFrom(
       db,
@@ -136,7 +144,7 @@ export const movedTo = (db: Database, { names, publication, now }: Move) =>
       sql`FROM (SELECT id, appliance_id, account_id, version FROM publications WHERE ${publication}) AS published
           CROSS JOIN channel_versions AS moved CROSS JOIN appliances CROSS JOIN accounts
           WHERE moved.publication_id = published.id AND moved.moved_at = ${now.getTime()}
-            AND moved.channel IN (SELECT value FROM json_each(${JSON.stringify(names)}))
+            AND moved.channel IN (SELECT value ->> 'name' FROM json_each(${JSON.stringify(moves)}))
             AND appliances.id = published.appliance_id AND accounts.id = published.account_id`,
     ),
   ] as const;

@@ -1,6 +1,6 @@
 import { and, desc, eq, sql } from "drizzle-orm";
 import { entryOfAct } from "./audit-log.ts";
-import { movedTo } from "./channels.ts";
+import { movedTo, type AutomaticMove } from "./channels.ts";
 import type { Database } from "./db.ts";
 import type { OutboxEvent } from "./events.ts";
 import { relisted } from "./gallery-listings.ts";
@@ -53,15 +53,23 @@ export async function listPublishedVersions(db: Database, applianceId: number): 
 export const publishedVersions = (db: Database, applianceId: number) =>
   db.select({ version: publications.version }).from(publications).where(eq(publications.applianceId, applianceId));
 
+interface Published {
+  announcement: OutboxEvent["announcement"];
+  /** The automatic channels that take the version. */
+  moves: readonly AutomaticMove[];
+  /** When the appliance was last edited before the row was made of it. */
+  editedAt: Date;
+}
+
 /**
  * Publishes a version with all of its images and its appliance's current overlay files, and moves these channels to it.
  * The announcement waits in the outbox. Undefined if the version is already published, has no image or is being built,
- * or if its appliance is gone; then nothing was written.
+ * or if its appliance is gone or has been edited since; then nothing was written.
  */
 export async function addPublication(
   db: Database,
   row: NewPublication,
-  { announcement, channels }: { announcement: OutboxEvent["announcement"]; channels: readonly string[] },
+  { announcement, moves, editedAt }: Published,
 ): Promise<{ publication: Publication; event: OutboxEvent } | undefined> {
   const { applianceId, version, uuid } = row;
   const ofVersion = sql`appliance_id = ${applianceId} AND version = ${version} AND retired_at IS NULL`;
@@ -77,7 +85,8 @@ export async function addPublication(
                       FROM (${images}))`,
       },
       sql`EXISTS (${images})
-          AND EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${row.accountId})
+          AND EXISTS (SELECT 1 FROM appliances WHERE id = ${applianceId} AND account_id = ${row.accountId}
+            AND last_edited_at = ${editedAt.getTime()})
           AND NOT EXISTS (SELECT 1 FROM builds WHERE ${ofVersion} AND status IN ('queued', 'running'))`,
     )
       .onConflictDoNothing()
@@ -96,7 +105,7 @@ export async function addPublication(
       sql`FROM publications WHERE uuid = ${uuid}`,
     ).returning(),
     ...relisted(db, applianceId),
-    ...movedTo(db, { names: channels, publication: sql`uuid = ${uuid}`, now: row.publishedAt }),
+    ...movedTo(db, { moves, publication: sql`uuid = ${uuid}`, now: row.publishedAt }),
     ...entryOfAct(db, { when: sql`EXISTS (SELECT 1 FROM publications WHERE uuid = ${uuid})` }),
   ]);
   return publication && event && { publication, event };

@@ -2,10 +2,15 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { channelsToMove } from "#domain/channels/follow";
 import { acceptReport } from "#domain/checks/report";
+import { publish as publishVersion } from "#domain/gallery/publish";
 import type { CheckResult } from "#lib/contract/index";
+import { findOwner } from "#storage/accounts";
+import { findAnyAppliance } from "#storage/appliances";
+import { moveChannels } from "#storage/channels";
 import { listCheckRuns, takeCheckRun } from "#storage/check-runs";
-import { eventOutbox } from "#storage/schema";
+import { channels, eventOutbox } from "#storage/schema";
 import { channelsAt, newRoom, type Room } from "../support/channels.ts";
 import { checkReport } from "../support/check-report.ts";
 import { signedIn, type Client } from "../support/client.ts";
@@ -71,6 +76,23 @@ describe("a channel", () => {
     expect(await room.heads()).toEqual({ stable: "0.0.1" });
   });
 
+  it("does not go back if two versions are published at once", async () => {
+    const decideFor = await automaticAfter("0.0.1", "0.0.2", "0.0.3");
+    const [older, newer] = [await decideFor("0.0.2"), await decideFor("0.0.3")];
+    expect([older.moves.length, newer.moves.length]).toEqual([1, 1]);
+    await moveChannels(db, newer);
+    await moveChannels(db, older);
+    expect(await room.heads()).toEqual({ stable: "0.0.3" });
+  });
+
+  it("stays where a person moves it back to while it moves on by itself", async () => {
+    const decideFor = await automaticAfter("0.0.1", "0.0.2");
+    const late = await decideFor("0.0.2");
+    await room.set("stable", "version=0.0.1");
+    await moveChannels(db, late);
+    expect(await room.channels()).toMatchObject([{ version: "0.0.1", automatic: false }]);
+  });
+
   it("has the version before again when its head is withdrawn, but none that it was moved back from", async () => {
     await room.released("0.0.1");
     await room.released("0.0.2");
@@ -122,18 +144,39 @@ describe("a channel", () => {
   });
 });
 
+/** Makes a channel automatic that has the first of these published versions. Returns what decides about a move. */
+async function automaticAfter(first: string, ...later: string[]) {
+  await room.released(first);
+  await room.set("stable", `version=${first}`);
+  for (const version of later) await room.released(version);
+  await db.update(channels).set({ isAutomatic: true }).where(eq(channels.applianceId, room.id));
+  const appliance = await findAnyAppliance(db, room.id);
+  if (!appliance) throw new Error("no appliance");
+  return async (version: string) => ({
+    applianceId: room.id,
+    version,
+    moves: await channelsToMove(db, appliance, version),
+  });
+}
+
 const configure = (publish_when: string) =>
   putConfiguration(tux, room.id, { checks: [{ kind: "login" }], settings: { publish_when } });
 
 /** An agent runs the checks of a build. */
 async function checked(buildId: number, result: CheckResult): Promise<void> {
+  const report = await running(buildId, result);
+  expect(await report()).toBe("stored");
+  expect(await report()).toBe("stored");
+}
+
+/** An agent has begun to run the checks of a build. Returns what sends its report. */
+async function running(buildId: number, result: CheckResult) {
   await tux.post(`/builds/${buildId}/checks`);
   const [run] = await listCheckRuns(db, buildId);
   if (!run) throw new Error("the checks were not requested");
   const testdriveUid = crypto.randomUUID();
   expect(await takeCheckRun(db, run, { testdriveUid, wakeAt: new Date(Date.now() + 600_000) })).toBe(true);
-  expect(await acceptReport({ env, db }, testdriveUid, checkReport([result]))).toBe("stored");
-  expect(await acceptReport({ env, db }, testdriveUid, checkReport([result]))).toBe("stored");
+  return async () => await acceptReport({ env, db }, testdriveUid, checkReport([result]));
 }
 
 describe("checks", () => {
@@ -157,6 +200,22 @@ describe("checks", () => {
     expect(await room.heads()).toEqual({ stable: "0.0.2" });
     await checked(first, passed);
     expect(await room.heads()).toEqual({ stable: "0.0.2" });
+  });
+
+  it("that pass while their version is being published move an automatic channel", async () => {
+    await configure("always");
+    await room.set("stable", "automatic=true");
+    const [only = 0] = await room.build("0.0.1");
+    const report = await running(only, passed);
+    const account = await findOwner(db, room.id);
+    if (!account) throw new Error("no owner");
+    const request = { applianceId: room.id, version: "0.0.1", releaseNotes: "", baseUrl: "https://kiln.test" };
+    // The report comes after the decision which channels move, and before the publication.
+    const late = Object.create(db, {
+      batch: { value: async (...given: Parameters<typeof db.batch>) => [await report(), await db.batch(...given)][1] },
+    }) as typeof db;
+    await publishVersion({ env, db: late }, account, request);
+    expect(await room.heads()).toEqual({ stable: "0.0.1" });
   });
 
   it("that the appliance demands keep an unchecked version out of a channel", async () => {

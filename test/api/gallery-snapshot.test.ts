@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { versionPublished } from "#domain/events/events";
-import { deleteApplianceRows } from "#storage/appliances";
+import { deleteApplianceRows, findAnyAppliance } from "#storage/appliances";
 import { contentKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
@@ -157,15 +157,21 @@ describe("the database itself", () => {
         await db.update(appliances).set({ accountId: rhea.accountId }).where(eq(appliances.id, id));
       },
     ],
+    [
+      "the appliance is edited",
+      async (id: number) => void (await configure(tux, id, "<description>New</description>")),
+    ],
   ])("publishes nothing if meanwhile %s", async (_what, happens) => {
     const { applianceId } = await publishedAppliance(tux);
     const published = await findPublication(db, applianceId);
     if (!published) throw new Error("it is not published");
     await tux.delete(galleryPath(applianceId, "/version/0.0.1"));
+    const before = await findAnyAppliance(db, applianceId);
+    if (!before) throw new Error("no appliance");
     await happens(applianceId);
 
     const row = { ...published, uuid: crypto.randomUUID() };
-    const what = { announcement: versionPublished(row), channels: [] };
+    const what = { announcement: versionPublished(row), moves: [], editedAt: before.lastEditedAt };
     expect(await addPublication(db, row, what)).toBeUndefined();
 
     expect(await findPublication(db, applianceId)).toBeUndefined();

@@ -2,9 +2,10 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { listChannels } from "#storage/channels";
 import { openDatabase } from "#storage/db";
 import { listImageUpdates } from "#storage/image-updates";
-import { eventOutbox } from "#storage/schema";
+import { channels, eventOutbox } from "#storage/schema";
 import { operate, signedIn, type Client } from "../support/client.ts";
 import { loadDebian } from "../support/debian.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -191,6 +192,15 @@ it("looks at the others if one appliance fails", async () => {
 
 const isOf = (args: unknown[] | undefined, applianceId: number): boolean =>
   JSON.stringify(args ?? []).includes(String(applianceId));
+
+it("moves an automatic channel that a crash has left behind", async () => {
+  await built();
+  await publish(tux, applianceId, "0.0.1");
+  // As if the service had ended between the last report of the checks and the move.
+  await db.insert(channels).values({ applianceId, name: "stable", isAutomatic: true, createdAt: new Date() });
+  await look(dayMs);
+  expect(await listChannels(db, applianceId)).toMatchObject([{ name: "stable", version: "0.0.1" }]);
+});
 
 it("forgets an image whose build is deleted", async () => {
   const id = await built();

@@ -86,8 +86,17 @@ async function publishBuilt(services: Services, { appliance, watch, version }: B
   const isThere = channels.some((channel) => channel.version === version);
   if (behind.length > 0 && account && requestId !== null) {
     const { BASE_URL: baseUrl } = env;
-    const request = { applianceId: appliance.id, version, releaseNotes: watch.automaticMessage, baseUrl, requestId };
-    await publish(services, account, request);
+    const { automaticMessage: releaseNotes, automaticEditedAt } = watch;
+    // What the owner has edited since the images were built must not become public without them.
+    const editedAt = automaticEditedAt ?? appliance.lastEditedAt;
+    await publish(services, account, {
+      applianceId: appliance.id,
+      version,
+      releaseNotes,
+      baseUrl,
+      requestId,
+      editedAt,
+    });
   }
   const names = (isThere ? channels : behind).map(({ name }) => name).join(", ");
   const where = names === "" ? "No automatic channel takes it, so it is not published." : `It is in ${names}.`;

@@ -2,7 +2,7 @@ import { passedVersions } from "#domain/checks/gate";
 import { compareVersions } from "#domain/version";
 import { findAnyAppliance, type Appliance } from "#storage/appliances";
 import { findAnyBuild } from "#storage/builds";
-import { listChannels, moveChannels, type Channel } from "#storage/channels";
+import { listChannels, moveChannels, type AutomaticMove, type Channel } from "#storage/channels";
 import type { Database } from "#storage/db";
 import { isPublished } from "#storage/publications";
 
@@ -10,21 +10,30 @@ import { isPublished } from "#storage/publications";
  * The automatic channels of the appliance whose version is older than this one. Empty if this version has not passed
  * its checks.
  */
-export async function channelsToMove(db: Database, appliance: Appliance, version: string): Promise<string[]> {
+export async function channelsToMove(db: Database, appliance: Appliance, version: string): Promise<AutomaticMove[]> {
   const behind = (await listChannels(db, appliance.id)).filter(
     (channel) => channel.isAutomatic && isNewer(version, channel),
   );
   if (behind.length === 0 || (await passedVersions(db, appliance, [version])).length === 0) return [];
-  return behind.map(({ name }) => name);
+  return behind.map(({ name, headId }) => ({ name, headId }));
 }
 
-/** Moves channels once the checks of an image have passed, if its version is published. */
+/** Every other move makes the decision again. It is for one version, so this is enough unless dozens move at once. */
+const maxTries = 5;
+
+/**
+ * Moves automatic channels to the version of an image if the version is published and its checks have passed. Either may
+ * happen last, so both call this. Does nothing if the channels are there already.
+ */
 export async function followPassed(db: Database, buildId: number): Promise<void> {
   const build = await findAnyBuild(db, buildId);
   const appliance = build && (await findAnyAppliance(db, build.applianceId));
   if (!appliance || !(await isPublished(db, appliance.id, build.version))) return;
-  const names = await channelsToMove(db, appliance, build.version);
-  if (names.length > 0) await moveChannels(db, { applianceId: appliance.id, names, version: build.version });
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const moves = await channelsToMove(db, appliance, build.version);
+    if (moves.length === 0) return;
+    await moveChannels(db, { applianceId: appliance.id, moves, version: build.version });
+  }
 }
 
 /** Whether the version is newer than the head of the channel. */

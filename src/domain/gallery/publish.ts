@@ -1,6 +1,6 @@
 import { makeOnce } from "#domain/accounts/idempotency";
 import { refuseWithoutAgreement } from "#domain/accounts/agreement";
-import { channelsToMove } from "#domain/channels/follow";
+import { channelsToMove, followPassed } from "#domain/channels/follow";
 import { refuseUnchecked } from "#domain/checks/gate";
 import type { EncryptionKey } from "#domain/secrets";
 import { sendOutboxEvent, versionPublished } from "#domain/events/events";
@@ -39,6 +39,8 @@ interface PublishRequest extends VersionOf {
   /** The URL of the service, for pages that a refusal names. */
   baseUrl: string;
   requestId?: string | undefined;
+  /** The appliance must have been last edited then. Undefined to publish it as it is. */
+  editedAt?: Date | undefined;
 }
 
 /**
@@ -59,18 +61,22 @@ export async function publish(
 async function publishNow(
   services: Services<UsedEnv>,
   account: Account,
-  { applianceId, version, releaseNotes, baseUrl, requestId: uuid }: PublishRequest,
+  { applianceId, version, releaseNotes, baseUrl, requestId: uuid, editedAt }: PublishRequest,
 ): Promise<Publication> {
   const { db } = services;
   const appliance = await getOwnForGallery(db, account.id, applianceId);
+  if (editedAt && appliance.lastEditedAt.getTime() !== editedAt.getTime()) throw hasChanged();
   const build = await buildToPublish(db, { applianceId, version });
   const base = await findBaseSystem(db, appliance.baseSystem);
   await refuseWithoutAgreement(db, { accountId: account.id, base, baseUrl });
   await refuseUnchecked(db, appliance, { version, act: "be published" });
   const row = { ...(await snapshotOf(services, { account, appliance, build })), ...(uuid && { uuid }) };
-  const channels = await channelsToMove(db, appliance, version);
-  const added = await addPublication(db, { ...row, releaseNotes }, { announcement: versionPublished(row), channels });
+  const moves = await channelsToMove(db, appliance, version);
+  const announcement = versionPublished(row);
+  const consistent = { announcement, moves, editedAt: appliance.lastEditedAt };
+  const added = await addPublication(db, { ...row, releaseNotes }, consistent);
   if (added) {
+    await followPassed(db, build.id); // its checks may have passed in the meantime
     await sendOutboxEvent(services, account, added.event);
     const { id: publicationId, formats } = added.publication;
     await logPublication(services, { publicationId, buildIds: formats.map(({ buildId }) => buildId) });
@@ -78,8 +84,11 @@ async function publishNow(
   }
   // Another request has prevented it in the meantime. This throws the refusal with the actual reason.
   await buildToPublish(db, { applianceId, version });
-  throw new Refusal("unknown_error", { message: "The appliance has just changed. Please try again." });
+  throw hasChanged();
 }
+
+const hasChanged = () =>
+  new Refusal("unknown_error", { message: "The appliance has just been changed. Please try again." });
 
 export async function changeReleaseNotes(
   db: Database,

@@ -1,6 +1,7 @@
 import type { Services } from "#domain/services";
 import { hasFullDisk } from "#domain/full-disk";
 import { buildOutdated } from "#domain/automatic-builds/automatic-build";
+import { followPassed } from "#domain/channels/follow";
 import { readOnlyMode } from "#domain/service-settings";
 import { compareImage, contentsOf } from "#domain/updates/of-build";
 import { announceOutdated } from "#domain/updates/announce";
@@ -47,6 +48,8 @@ async function look(services: Services, watch: Watch, { now, feeds }: { now: num
   const appliance = await findAnyAppliance(db, watch.applianceId);
   if (!appliance) return;
   const { newest, inChannels } = await watchedImagesOf(db, appliance.id);
+  // A crash after the last report of its checks leaves a channel behind.
+  if (newest[0]) await followPassed(db, newest[0].id);
   const images = [...newest, ...inChannels];
   const repositories = await listApplianceRepositories(db, appliance.id);
   const contents = contentsOf(repositories);
