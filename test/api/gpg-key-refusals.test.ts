@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { readKey, reformatKey, revokeKey } from "openpgp";
+import { enums, readKey, reformatKey, revokeKey } from "openpgp";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
@@ -14,6 +14,23 @@ import { addKey, binaryOf, bytesOf, formType, keyForm, named, newKey, type KeyRe
 const db = openDatabase(env);
 
 beforeAll(loadTemplates);
+
+/** A number and a packet of OpenPGP (RFC 9580, sections 3.2 and 4.2). */
+const number = (bits: number) => [bits >> 8, bits & 255, ...new Uint8Array(bits / 8).fill(255)];
+const packet = (tag: number, body: number[]) => [0xc0 | tag, 255, 0, 0, body.length >> 8, body.length & 255, ...body];
+
+/** A DSA key, without a signature, with numbers of these sizes. */
+function dsaKey(p: number, q: number): Uint8Array {
+  const created = [95, 0, 0, 0];
+  const key = [4, ...created, enums.publicKey.dsa, ...number(p), ...number(q), ...number(p), ...number(p)];
+  return Uint8Array.from([...packet(enums.packet.publicKey, key), ...packet(enums.packet.userID, [...bytesOf("tux")])]);
+}
+
+/** A key that has signed this many of its user ids. */
+const signedBySelf = (count: number) => async () => {
+  const userIDs = Array.from({ length: count - 1 }, (_, nth) => ({ name: `Tux ${nth}` })); // and one for its subkey
+  return (await reformatKey({ privateKey: await newKey(), userIDs, format: "object" })).publicKey.armor();
+};
 
 describe("POST gpg_keys", () => {
   it.each<[string, KeyRequest, string]>([
@@ -56,6 +73,9 @@ describe("POST gpg_keys", () => {
   it.each<[string, () => Promise<BodyInit> | BodyInit, RegExp]>([
     ["a private key", async () => (await newKey()).armor(), /private key/],
     ["a private key in binary", async () => keyForm({}, (await newKey()).write()), /private key/],
+    ["a DSA key of 4096 bits", () => keyForm({}, dsaKey(4096, 256)), /larger than a DSA key of 3072 bits/],
+    ["a DSA key with a large q", () => keyForm({}, dsaKey(3072, 512)), /larger than a DSA key of 3072 bits/],
+    ["a key with 33 signatures by itself", signedBySelf(33), /more than 32 signatures by itself/],
     ["a key that is too large", () => `${tiny}${" ".repeat(2 ** 18)}`, /larger than 256 KiB/],
     ["a body that is too large", () => `${tiny}${" ".repeat(2 ** 20)}`, /larger than 256 KiB/],
     ["several blocks", () => stranger + tiny, /2 blocks/],

@@ -3,6 +3,7 @@ import { makeOnce } from "#domain/accounts/idempotency";
 import { getOwnAppliance } from "#domain/appliances/appliance";
 import { isText } from "#domain/configuration/rules";
 import { Refusal } from "#domain/refusal";
+import { whyCostly } from "#lib/repodata/key-limits";
 import { maxKeyBytes, weakAllowed } from "#lib/repodata/signature";
 import type { Database } from "#storage/db";
 import {
@@ -90,6 +91,8 @@ export async function readPublicKey(bytes: Uint8Array): Promise<{ fingerprint: s
   if (!key) throw invalidKey("There is no key in it");
   if (keys.length > 1) throw invalidKey(`There are ${keys.length} keys in it: send one at a time`);
   if (key.isPrivate()) throw privateKey();
+  const costly = whyCostly(key);
+  if (costly !== undefined) throw invalidKey(`It ${costly}`);
   if (await isRevoked(key)) throw invalidKey("Its owner has revoked it");
   // Null for a key that is not revoked means that it has no user id with a valid self-signature.
   if ((await key.getExpirationTime(undefined, weakAllowed)) === null) {

@@ -185,13 +185,11 @@ const given = ({
 
 async function keysOf(wanted: NonNullable<WantedDefinition["gpgKeys"]>): Promise<Contents["keys"]> {
   check(wanted.length <= maxKeys, "gpg_keys", `an appliance has at most ${maxKeys}`);
-  const keys = await Promise.all(
-    wanted.map(async ({ name, target = "rpm", key }) => ({
-      name,
-      target,
-      ...(await readPublicKey(new TextEncoder().encode(key))),
-    })),
-  );
+  const keys: Contents["keys"] = [];
+  for (const { name, target = "rpm", key } of wanted) {
+    keys.push({ name, target, ...(await readPublicKey(new TextEncoder().encode(key))) });
+    await rest();
+  }
   check(new Set(keys.map(({ fingerprint }) => fingerprint)).size === keys.length, "gpg_keys", "a key appears twice");
   return keys;
 }

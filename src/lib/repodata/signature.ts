@@ -11,6 +11,7 @@ import {
   verify,
 } from "openpgp";
 import { RepodataFault } from "./fault.ts";
+import { whyCostly } from "./key-limits.ts";
 
 export const maxSignatureBytes = 64 * 1024;
 export const maxKeyBytes = 256 * 1024;
@@ -138,6 +139,13 @@ async function parseSignature(bytes: Uint8Array): Promise<Signature> {
 /** A key file may contain several armoured blocks, one after the other. */
 async function readPublicKeys(bytes: Uint8Array): Promise<Key[]> {
   if (bytes.byteLength > maxKeyBytes) throw fault("has a key file that is too large");
+  const keys = await parseKeys(bytes);
+  const why = keys.map(whyCostly).find((one) => one !== undefined);
+  if (why !== undefined) throw fault(`has a key that ${why}`);
+  return keys;
+}
+
+async function parseKeys(bytes: Uint8Array): Promise<Key[]> {
   try {
     const keys = isArmoured(bytes)
       ? await Promise.all(armouredBlocks(bytes).map((armoredKeys) => readKeys({ armoredKeys, config: weakAllowed })))
