@@ -22,6 +22,7 @@ describe("readSeed", () => {
 
   it.each([
     "#cloud-config\nhostname: a\n",
+    "#cloud-config\nhostname: a\nhostname: b\n",
     "#cloud-config\n",
     "#!/bin/sh\nreboot: [",
     "#include\nhttps://example.org/a",

@@ -1,6 +1,6 @@
-import { isMap, isScalar, isSeq, parseDocument, type Document } from "yaml";
+import { isMap, isScalar, isSeq, type Document } from "yaml";
 import { findSystemText } from "#domain/images/files";
-import { refuseSeed } from "#domain/testdrives/seed";
+import { parseYaml, refuseSeed } from "#domain/testdrives/seed";
 import { firstFault, type Schema, type SchemaFault } from "#lib/cloud-config/schema";
 import type { Seed } from "#lib/contract/index";
 import type { Build } from "#storage/builds";
@@ -18,7 +18,7 @@ export async function checkCloudConfig(env: Pick<Env, "BLOBS">, build: Build, { 
   const text = await findSystemText(env, build, { path: schemaPath, maxBytes: maxSchemaBytes });
   const schema = text === undefined ? undefined : readSchema(text);
   if (!schema) return;
-  const document = parseDocument(userData, { prettyErrors: false, logLevel: "error" });
+  const document = parseYaml(userData);
   const fault = firstFault(schema, valueOf(document));
   if (fault) refuseSeed("user_data", `line ${lineOf(document, userData, fault)}: ${wordsOf(fault)}`);
 }
