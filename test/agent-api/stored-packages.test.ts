@@ -146,6 +146,13 @@ describe("a stored package", () => {
     expect((await listed(build)).map(({ pieces }) => pieces)).toEqual([undefined]);
   });
 
+  it("keeps its bytes, whatever an agent sends later", async () => {
+    const build = await held(one, frozen("the first", { repository: 78 }));
+    await stores(build, "the first");
+    expect((await sends(build, "the other")).status).toBe(200);
+    expect(await (await read(build, await idOf(build))).text()).toBe("the first");
+  });
+
   it("may come in pieces, of which none may be missing", async () => {
     const build = await held(one, frozen("first and second", { repository: 79 }));
     const id = await idOf(build);

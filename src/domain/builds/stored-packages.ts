@@ -92,13 +92,19 @@ export type Piece = PieceId & {
   body: ReadableStream<Uint8Array>;
 };
 
-/** Stores a piece. No row names the piece until the package is complete. */
+/** Stores a piece, unless the package is complete. No row names the piece until then. */
 export async function storePiece(
   { env, db }: Services<UsedEnv>,
   { id: buildId, uid }: Pick<Build, "id" | "uid">,
   { packageId, piece, size, sha256, body }: Piece,
 ): Promise<"stored" | "unknown" | "wrong_digest"> {
-  if (!(await findNeededPackage(db, { buildId, packageId })) || size > pieceBytes) return "unknown";
+  const needed = await findNeededPackage(db, { buildId, packageId });
+  if (!needed || size > pieceBytes) return "unknown";
+  if (needed.blob !== null) {
+    // Other builds may read it by now, and its bytes were compared with the checksum. They must stay.
+    await body.cancel();
+    return "stored";
+  }
   const fixed = new FixedLengthStream(size);
   const key = packagePieceKey(packageBlob(uid, packageId), piece);
   const written = env.BLOBS.put(key, fixed.readable, { sha256 }).then(
