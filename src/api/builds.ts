@@ -109,6 +109,7 @@ export const builds: CallGroup = {
     call("GET /builds/{build_id}/attestations", {
       name: "listAttestations",
       access: "readable",
+      rate: "reads",
       versions: v2,
       summary: "The attestations of a build: what is in its image, and where it comes from",
       details:
@@ -129,6 +130,7 @@ export const builds: CallGroup = {
     call("GET /builds/{build_id}/attestations/{format}", {
       name: "getAttestation",
       access: "readable",
+      rate: "reads",
       versions: v2,
       summary: "One attestation: a bill of materials, or the signed provenance",
       ids,

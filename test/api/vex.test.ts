@@ -113,6 +113,14 @@ it("reads the list of installed packages once", async () => {
   expect(read.mock.calls.filter(([key]) => key === installedKey(build?.uid ?? ""))).toHaveLength(1);
 });
 
+it("is made once for the same advisories and statements", async () => {
+  await give(tracker);
+  const first = await (await document()).text();
+  const read = vi.spyOn(env.BLOBS, "get");
+  expect(await (await document()).text()).toBe(first);
+  expect(read).not.toHaveBeenCalled();
+});
+
 it("follows the feeds, and is there only if they know the base system", async () => {
   expect(await listed()).not.toContain("vex");
   const none = await document();

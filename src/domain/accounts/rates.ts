@@ -13,7 +13,7 @@ import type { Database } from "#storage/db";
 export const rates = {
   builds: 100,
   clones: 500,
-  /** Files, packages, pictures and keys. */
+  /** Files, packages, pictures, keys and configurations. */
   uploads: 3000,
   /** Files that the service downloads. */
   web_files: 300,
@@ -29,7 +29,8 @@ export const rates = {
   modified_files: 300,
   differences: 300,
   /**
-   * Searches, statuses, lists of packages that will be installed or have newer versions, and drafts of release notes.
+   * Searches, statuses, lists of packages that will be installed or have newer versions, attestations, and drafts of
+   * release notes.
    */
   reads: 6000,
   /** Webhooks created, and deliveries sent again. */

@@ -4,10 +4,17 @@ import type { SbomPackage } from "#lib/attest/sbom";
 import { listed } from "#domain/advisories/listed-packages";
 import { findAdvisories } from "#domain/advisories/of-build";
 import { builderIdOf, signingKey, type AttestationEnv } from "#domain/builds/attestation-keys";
+import { LruCache } from "#domain/lru-cache";
 import { billOfBuild, hasImage, type ReadInstalled } from "#domain/builds/bill";
 import type { Services } from "#domain/services";
 import { findInstalled } from "#storage/build-blobs";
 import type { Build } from "#storage/builds";
+
+/**
+ * The signed documents. Anybody may ask for that of a published image, and each takes a bill of materials and a
+ * signature, so it is made once for the same advisories and statements. The weight is the number of characters.
+ */
+const made = new LruCache<{ weight: number; text: string }>(4 * 2 ** 20);
 
 /** The current advisories about an image, as a signed OpenVEX document. Undefined if no feed covers its base system. */
 export async function findVex(
@@ -19,6 +26,11 @@ export async function findVex(
   const readOnce = () => (read ??= findInstalled(env.BLOBS, build.uid));
   const found = await findAdvisories({ env, db }, build, readOnce);
   if (!found?.isKnown) return undefined;
+  const readAt = found.feeds.map((feed) => feed.readAt?.getTime() ?? 0);
+  const statements = found.advisories.map(({ statement }) => statement);
+  const name = JSON.stringify([build.uid, readAt, statements]);
+  const known = made.get(name);
+  if (known) return known.text;
   const bill = (await billOfBuild({ env, db }, build, readOnce))?.bill;
   if (!bill) return undefined;
   const bySource = Map.groupBy(bill.packages, (one) => sourceOf(one));
@@ -27,9 +39,11 @@ export async function findVex(
     packages: (bySource.get(`${one.source} ${one.installed}`) ?? []).map(({ purl }) => purl),
   }));
   const key = await signingKey(env);
-  const readAt = new Date(Math.max(...found.feeds.map((feed) => feed.readAt?.getTime() ?? 0)));
-  const statement = vexStatement({ image: build, author: builderIdOf(env, key), readAt, findings });
-  return await signedStatement(statement, key);
+  const newest = new Date(Math.max(...readAt));
+  const statement = vexStatement({ image: build, author: builderIdOf(env, key), readAt: newest, findings });
+  const text = await signedStatement(statement, key);
+  made.set(name, { weight: text.length, text });
+  return text;
 }
 
 /**
