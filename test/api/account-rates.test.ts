@@ -94,15 +94,18 @@ describe("an account", () => {
   });
 });
 
-it("counts a page like the calls that say the same", async () => {
+it.each([
+  ["/appliance/ID/share", "differences"],
+  ["/appliances/images?with=bash", "reads"],
+])("counts the page %s like the calls that say the same", async (path, what) => {
   const tux = await signedIn();
   const firefox = browser();
   await firefox.beginSession(tux);
   const { applianceId } = await createBuild(tux);
-  const url = `https://kiln.test/appliance/${applianceId}/share`;
+  const url = `https://kiln.test${path.replace("ID", String(applianceId))}`;
   const once = async () => {
     const request = new Request(url, { headers: { cookie: firefox.jar.cookie } });
-    const answer = await app.fetch(request, { ...env, ACCOUNT_RATES: "differences=1" }, createExecutionContext());
+    const answer = await app.fetch(request, { ...env, ACCOUNT_RATES: `${what}=1` }, createExecutionContext());
     await answer.arrayBuffer();
     return answer.status;
   };

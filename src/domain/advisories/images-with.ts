@@ -1,5 +1,6 @@
 import { affectedBy, isCalled, type Affected } from "#domain/advisories/affected";
 import { Refusal } from "#domain/refusal";
+import { rest } from "#lib/loop/pace";
 import { packageTypeOfBase } from "#model/catalogue";
 import { listAdvisoriesOf, listFeeds } from "#storage/advisories";
 import { listBaseSystems } from "#storage/appliances";
@@ -52,6 +53,7 @@ export async function imagesWithAdvisory(
       const theirs = rows.filter(({ release }) => base?.advisories?.includes(release));
       const [affected] = affectedBy([version], theirs, { type: packageTypeOfBase(base ?? {}), only: id });
       if (affected) found.push({ ...version, state: affected.state, fixed: affected.fixed });
+      await rest();
     }
   }
   return await imagesHaving(db, asked, found);

@@ -1,4 +1,5 @@
 import { imagesWithAdvisory, imagesWithPackage, maxListed, type ImageFound } from "#domain/advisories/images-with";
+import { spending } from "#domain/accounts/rates";
 import { Refusal } from "#domain/refusal";
 import type { Database } from "#storage/db";
 import { id } from "#http/params";
@@ -24,7 +25,8 @@ export const imagesWithPage = factory.createApp().get(path, withSession, async (
   const { db, account } = c.var;
   const asked = (c.req.query("with") ?? "").trim().slice(0, 100);
   const { before } = Asked.safeParse(c.req.query()).data ?? {};
-  const found = await findAsked(db, asked, { accountId: account.id, only: null, before });
+  const find = () => findAsked(db, asked, { accountId: account.id, only: null, before });
+  const found = await spending({ env: c.env, db }, { accountId: account.id, what: "reads" }, find);
   return await page(c, <Images asked={asked} found={found} isFirst={before === undefined} />, {
     title: asked === "" ? "Find images" : `Images with ${asked}`,
     section: "appliances",
