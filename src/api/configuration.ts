@@ -24,6 +24,7 @@ export const configuration: CallGroup = {
     }),
     call("PUT /appliances/{appliance_id}/configuration", {
       name: "changeConfiguration",
+      rate: "uploads",
       summary: "Change any part of the configuration",
       details:
         "What you omit stays as it is. A list that you send replaces the list. Names of elements may have dashes instead of " +

@@ -82,4 +82,12 @@ describe("readJson", () => {
       "invalid_node The element package/of is not known here.",
     );
   });
+
+  it.each([
+    ["in a list", { configuration: { tags: Array.from({ length: 50_000 }, () => "a") } }],
+    ["in lists in lists", { configuration: { tags: Array.from({ length: 300 }, () => Array(300).fill(1)) } }],
+    ["in an unknown object", { configuration: { a: Object.fromEntries(Array(50_000).fill(1).entries()) } }],
+  ])("refuses 50,000 values %s, as many as XML may have elements", (_, value) => {
+    expect(refusalOf(configurationChange, value)).toBe("invalid_xml The JSON has too many values.");
+  });
 });

@@ -14,13 +14,18 @@ export function repositoryOf({ name, url, isUserRepository }: Repository, baseUr
 
 type WantedRepository = NonNullable<NonNullable<(typeof wantedDefinition)["reads"]>["repositories"]>[number];
 
-/** Finds the repository that a definition refers to, among those that the account can see. */
-export function repositoryMeant(
+/** Finds repositories that a definition refers to, among those that the account can see. */
+export function repositoryFinder(
   visible: readonly Repository[],
-  { name, url, uploads }: WantedRepository,
   { baseUrl, baseSystem }: { baseUrl: string; baseSystem: string },
-): Repository {
+): (wanted: WantedRepository) => Repository {
   const shown = visible.map((known) => ({ known, ...repositoryOf(known, baseUrl) }));
+  return (wanted) => meantBy(wanted, shown, baseSystem);
+}
+
+type Shown = { known: Repository } & ReturnType<typeof repositoryOf>;
+
+function meantBy({ name, url, uploads }: WantedRepository, shown: readonly Shown[], baseSystem: string): Repository {
   const called = shown.filter((one) => "name" in one && (name === undefined || one.name === name));
   const ranked = [
     uploads === true ? shown.filter((one) => "uploads" in one && one.known.baseSystem === baseSystem) : [],

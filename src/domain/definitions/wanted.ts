@@ -7,7 +7,7 @@ import { faultsOf } from "#domain/configuration/validation";
 import { readPublicKey, maxKeys } from "#domain/contents/gpg-key";
 import { parseMetadata } from "#domain/contents/overlay-file-metadata";
 import { kinds, type Contents, type WantedDefinition } from "#domain/definitions/definition";
-import { pinnedTo, repositoryMeant } from "#domain/definitions/repositories";
+import { pinnedTo, repositoryFinder } from "#domain/definitions/repositories";
 import { findContent } from "#domain/definitions/staged-content";
 import type { Services } from "#domain/services";
 import { Refusal } from "#domain/refusal";
@@ -118,9 +118,15 @@ async function repositoriesOf(
   wanted: NonNullable<WantedDefinition["repositories"]>,
 ): Promise<Repository[]> {
   const visible = await listVisibleRepositories(db, account.id);
-  const found = wanted.map((one) => repositoryMeant(visible, one, { baseUrl, baseSystem: appliance.baseSystem }));
-  await refuseOtherType(db, appliance, found);
-  return [...new Map(found.map((one) => [one.id, one])).values()];
+  const meantBy = repositoryFinder(visible, { baseUrl, baseSystem: appliance.baseSystem });
+  const found = new Map<number, Repository>();
+  for (const one of wanted) {
+    const repository = meantBy(one);
+    found.set(repository.id, repository);
+    await rest();
+  }
+  await refuseOtherType(db, appliance, [...found.values()]);
+  return [...found.values()];
 }
 
 /** The wanted packages, patterns and bans as one list. */

@@ -1,5 +1,5 @@
 import { unknownElement, WireFault, wrongValue } from "#lib/wire/fault";
-import { isForbidden, type XmlNode } from "#lib/wire/read-xml";
+import { isForbidden, maxNodes, type XmlNode } from "#lib/wire/read-xml";
 import type { AnyShape, Document, Fields, List, Marked, Part } from "#lib/wire/shape";
 
 /**
@@ -8,7 +8,9 @@ import type { AnyShape, Document, Fields, List, Marked, Part } from "#lib/wire/s
  * back.
  */
 export function readJson({ root, shape }: Document<never, unknown>, text: string): XmlNode {
-  const [[name, value] = [], ...others] = Object.entries(objectOf(parsed(text), root));
+  const json = parsed(text);
+  refuseMany(json);
+  const [[name, value] = [], ...others] = Object.entries(objectOf(json, root));
   if (name !== root || others.length > 0) throw new WireFault("invalid_node", `The JSON must be {"${root}": …}.`);
   return nodeOf(shape, { name, value, path: "" });
 }
@@ -120,6 +122,16 @@ function objectOf(value: unknown, path: string): Record<string, unknown> {
 function arrayOf({ value, path }: Given): unknown[] {
   if (Array.isArray(value)) return value;
   throw wrongValue(path, "must be a list");
+}
+
+/** Each object, list, text and number takes as long to read as an element of XML. */
+function refuseMany(json: unknown): void {
+  const left = [json];
+  for (let count = 0; left.length > 0; count += 1) {
+    if (count + left.length > maxNodes) throw new WireFault("invalid_xml", "The JSON has too many values.");
+    const value = left.pop();
+    if (typeof value === "object" && value !== null) for (const each of Object.values(value)) left.push(each);
+  }
 }
 
 function parsed(text: string): unknown {

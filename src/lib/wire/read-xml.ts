@@ -15,7 +15,8 @@ export interface XmlNode {
 /** Limit of an XML body. A selection of ten thousand packages needs half of it. */
 export const maxXmlBytes = 1024 * 1024;
 const maxDepth = 64;
-const maxNodes = 50_000;
+/** The most elements of a document, in JSON as in XML. */
+export const maxNodes = 50_000;
 /** The maximum number of forbidden characters. Each costs an exception of the parser. */
 const maxForbidden = 100;
 
