@@ -9,7 +9,7 @@ import { browser } from "../support/browser.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { loadDebian } from "../support/debian.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
-import { fakeAgent } from "../support/fake-agent.ts";
+import { bytesOf, fakeAgent } from "../support/fake-agent.ts";
 import { pageOf, textOf } from "../support/html.ts";
 import { takeChores } from "../support/sweep.ts";
 
@@ -217,8 +217,17 @@ it("reads a feed from its URL once a day, and notes why it cannot", async () => 
   await run("readFeeds");
   expect(asked).toHaveBeenCalledTimes(1);
 
+  const hourMs = 60 * 60_000;
+  const broken = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytesOf("[")),
+    pull: (controller) => controller.error(new Error("reset")),
+  });
+  answer = () => new Response(broken);
+  await run("readFeeds", Date.now() + hourMs);
+  expect(await feeds()).toContainEqual({ name: "osv", problem: "The connection broke before its end." });
+
   answer = () => Response.json([{ id: "DSA-9-1", aliases: ["CVE-2026-1003"], affected }]);
-  await run("readFeeds", Date.now() + 25 * 60 * 60_000);
+  await run("readFeeds", Date.now() + 2 * hourMs);
   expect(await feeds()).toContainEqual({ name: "osv", origin: url, read_at: expect.any(String) });
   expect(await imagesWith("CVE-2026-1003")).toMatchObject({ images: [{ build_id: buildId }] });
 });

@@ -9,7 +9,7 @@ import { readOsv } from "#lib/advisories/osv";
 import { rest } from "#lib/loop/pace";
 import { FeedFault, type SourceAdvisories } from "#lib/advisories/advisory";
 import type { AdvisoryFeed } from "#model/advisory";
-import { deleteOtherAdvisories, listFeeds, saveAdvisories, saveFeed } from "#storage/advisories";
+import { deleteOtherAdvisories, listFeeds, saveAdvisories, saveFeed, type AdvisoryFeedRow } from "#storage/advisories";
 import type { Database } from "#storage/db";
 import { saveExploited } from "#storage/exploited-advisories";
 
@@ -92,26 +92,46 @@ async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   yield decoder.decode();
 }
 
-const dayMs = 24 * 60 * 60_000;
-const longestMs = 15 * 60_000;
+const hourMs = 60 * 60_000;
+const dayMs = 24 * hourMs;
+/** Less than a chore may take, so that a chore with a slow mirror can still save the reason. */
+const longestSeconds = 100;
 
 /**
- * A chore: reads the feeds that have a URL, once a day. The request is noted before it is sent, so that two
- * simultaneous runs do not both send it.
+ * A chore: reads a feed that has a URL, once a day, or an hour after a failure. The request is noted before it is sent,
+ * so that two simultaneous runs do not both send it. Returns whether another feed is due.
  */
-export async function readFeeds({ env, db }: Services, now: number): Promise<void> {
-  for (const { feed, url, triedAt } of await listFeeds(db)) {
-    if (url === null || (triedAt !== null && now - triedAt.getTime() < dayMs)) continue;
-    await saveFeed(db, { feed, triedAt: new Date(now) });
-    const problem = await readFeed({ env, db }, { feed, url }, now).then(
-      () => "",
-      (error: unknown) => {
-        if (error instanceof DownloadFailed || error instanceof Refusal) return error.message;
-        throw error;
-      },
-    );
-    await saveFeed(db, { feed, problem });
+export async function readFeeds({ env, db }: Services, now: number): Promise<boolean> {
+  const [feed, ...others] = (await listFeeds(db)).filter((one) => isDue(one, now));
+  if (!feed) return false;
+  await saveFeed(db, {
+    feed: feed.feed,
+    triedAt: new Date(now),
+    problem: "It is being read, or that was interrupted.",
+  });
+  try {
+    await readFeed({ env, db }, feed, now);
+    await saveFeed(db, { feed: feed.feed, problem: "" });
+  } catch (error) {
+    await saveFeed(db, { feed: feed.feed, problem: problemOf(error) });
+    if (!isExpected(error)) throw error;
   }
+  return others.length > 0;
+}
+
+type Followed = Pick<AdvisoryFeedRow, "feed"> & { url: string };
+
+const isDue = (row: AdvisoryFeedRow, now: number): row is AdvisoryFeedRow & Followed =>
+  row.url !== null && (row.triedAt === null || now - row.triedAt.getTime() >= (row.problem === "" ? dayMs : hourMs));
+
+const isExpected = (error: unknown): error is Error => error instanceof DownloadFailed || error instanceof Refusal;
+
+function problemOf(error: unknown): string {
+  if (isExpected(error)) return error.message;
+  const isTooSlow = error instanceof Error && error.name === "TimeoutError";
+  return isTooSlow
+    ? `It could not be read in ${longestSeconds} s. Download it, and import the file.`
+    : "The connection broke before its end.";
 }
 
 /** Reads a feed from this URL from now on, once a day. Null stops that. */
@@ -122,12 +142,8 @@ export async function followFeed({ env, db }: Services, feed: AdvisoryFeed, url:
   await saveFeed(db, { feed, url, triedAt: null, problem: "" });
 }
 
-async function readFeed(
-  { env, db }: Services,
-  { feed, url }: { feed: AdvisoryFeed; url: string },
-  now: number,
-): Promise<void> {
-  const signal = AbortSignal.timeout(longestMs);
+async function readFeed({ env, db }: Services, { feed, url }: Followed, now: number): Promise<void> {
+  const signal = AbortSignal.timeout(longestSeconds * 1000);
   const answer = await askOutside(env, new URL(url), { fetchOutside: outsideFetch(env), signal });
   if (!answer.ok || !answer.body) throw new DownloadFailed(`${url} answers with status ${answer.status}.`);
   await importAdvisories(db, { feed, origin: url, body: answer.body }, now);
