@@ -6,8 +6,8 @@ export interface StoredCheckpoint {
   etag: string;
 }
 
-/** The newest checkpoint, or the newest one that a witness has cosigned. */
-type Which = "checkpoint" | "cosigned";
+/** The newest checkpoint, the newest one that a witness has cosigned, and the newest one that all have cosigned. */
+type Which = "checkpoint" | "cosigned" | "cosigned-by-all";
 
 export async function findCheckpoint(
   blobs: R2Bucket,

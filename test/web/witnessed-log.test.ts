@@ -102,6 +102,20 @@ it("asks a witness again that was away, and keeps what the other one has signed"
   expect(cosigned(await noteNow())).toEqual(["one.test", "other.test"]);
 });
 
+it("keeps the cosignatures of older entries while a witness is away", async () => {
+  const proofOf = async (buildId: number) => {
+    const { build } = await readXml(await tux.get(`/builds/${buildId}`));
+    return readProof(await (await visit(`${new URL(build.download_url).pathname}.tlog-proof`)).text())?.note ?? "";
+  };
+  const { buildId: earlier } = await publishedAppliance(tux);
+  await sweepWith(one, other);
+  one.isAway = true;
+  const { buildId: later } = await publishedAppliance(tux);
+  await sweepWith(one, other);
+  expect(cosigned(await proofOf(earlier))).toEqual(["one.test", "other.test"]);
+  expect(cosigned(await proofOf(later))).toEqual(["other.test"]);
+});
+
 it("learns from a witness what it has seen last, and proves from there", async () => {
   await publishedAppliance(tux);
   one.seen = readCheckpoint(await noteNow());

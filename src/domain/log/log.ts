@@ -98,13 +98,17 @@ async function proofAt(blobs: R2Bucket, position: number, entry: string): Promis
 }
 
 /**
- * The newest cosigned checkpoint if it covers the position, and otherwise the newest one. By default, the position is
- * the last one.
+ * The first of these checkpoints that covers the position: the one that all witnesses have cosigned, the one that any
+ * has cosigned, and the newest one. By default, the position is the last one.
  */
 async function noteOver(blobs: R2Bucket, position?: number): Promise<string | undefined> {
-  const [newest, cosigned] = await Promise.all([findCheckpoint(blobs), findCheckpoint(blobs, "cosigned")]);
+  const [newest, ...cosigned] = await Promise.all([
+    findCheckpoint(blobs),
+    findCheckpoint(blobs, "cosigned-by-all"),
+    findCheckpoint(blobs, "cosigned"),
+  ]);
   const needed = position ?? sizeOf(newest?.note) - 1;
-  return (cosigned && needed < sizeOf(cosigned.note) ? cosigned : newest)?.note;
+  return (cosigned.find((one) => needed < sizeOf(one?.note)) ?? newest)?.note;
 }
 
 const sizeOf = (note: string | undefined): number => (note !== undefined && readCheckpoint(note)?.size) || 0;

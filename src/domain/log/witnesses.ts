@@ -49,9 +49,16 @@ export async function cosign(env: WitnessEnv): Promise<void> {
   const linesOf = async (witness: Witness) =>
     validLines(newest.note, witness, before) ||
     (await askAgainLater(witness, { note: newest.note, size, old: sizeSeenBy(witness, before), proofFrom }));
-  const lines = (await Promise.all(witnesses.map(linesOf))).join("");
-  const note = newest.note + lines;
-  if (lines !== "" && note !== before) await replaceCheckpoint(env.BLOBS, note, stored, "cosigned");
+  const lines = (await Promise.all(witnesses.map(linesOf))).filter((one) => one !== "");
+  const note = newest.note + lines.join("");
+  if (lines.length === witnesses.length) await keepForOldEntries(env.BLOBS, note);
+  if (lines.length > 0 && note !== before) await replaceCheckpoint(env.BLOBS, note, stored, "cosigned");
+}
+
+/** While a witness is away, proofs of older entries still have its cosignature. */
+async function keepForOldEntries(blobs: R2Bucket, note: string): Promise<void> {
+  const stored = await findCheckpoint(blobs, "cosigned-by-all");
+  if (stored?.note !== note) await replaceCheckpoint(blobs, note, stored, "cosigned-by-all");
 }
 
 const sizeSeenBy = (witness: Witness, note: string): number =>
