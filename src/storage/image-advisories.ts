@@ -72,18 +72,29 @@ export const listAdvisoryCounts = async (
   return rows.map(({ advisories }) => advisories);
 };
 
-/** Stores counts that differ from the previous ones, unless another run has stored different ones since. */
+/**
+ * Stores counts that differ from the previous ones. If another run has stored different ones since, one of the two has
+ * compared older advisories, so the image is counted again.
+ */
 export async function saveAdvisoryCounts(
   db: Database,
   counted: readonly (CountableImage & { counts: AffectedCounts | null })[],
 ): Promise<void> {
   const given = JSON.stringify(counted.map(({ id, before, counts }) => ({ id, before, counts })));
-  await db
-    .update(imagePackages)
-    .set({ isCounted: true, advisories: sql`given.value ->> 'counts'` })
-    .from(sql`json_each(${given}) AS given`)
-    .where(
-      sql`build_id = given.value ->> 'id' AND advisories IS given.value ->> 'before'
-        AND (is_counted = 0 OR advisories IS NOT given.value ->> 'counts')`,
-    );
+  const ofGiven = sql`json_each(${given}) AS given`;
+  await db.batch([
+    db
+      .update(imagePackages)
+      .set({ isCounted: true, advisories: sql`given.value ->> 'counts'` })
+      .from(ofGiven)
+      .where(
+        sql`build_id = given.value ->> 'id' AND advisories IS given.value ->> 'before'
+          AND (is_counted = 0 OR advisories IS NOT given.value ->> 'counts')`,
+      ),
+    db
+      .update(imagePackages)
+      .set({ isCounted: false })
+      .from(ofGiven)
+      .where(sql`build_id = given.value ->> 'id' AND is_counted AND advisories IS NOT given.value ->> 'counts'`),
+  ]);
 }

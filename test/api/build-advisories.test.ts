@@ -1,10 +1,13 @@
 /** Advisories of feeds: how the operator adds them, and which images they affect. */
 import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { importAdvisories } from "#domain/advisories/import";
 import { installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
 import { openDatabase } from "#storage/db";
+import { saveAdvisoryCounts } from "#storage/image-advisories";
+import { imagePackages } from "#storage/schema";
 import { browser } from "../support/browser.ts";
 import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { loadDebian } from "../support/debian.ts";
@@ -230,6 +233,21 @@ it("reads a feed from its URL once a day, and notes why it cannot", async () => 
   await run("readFeeds", Date.now() + 2 * hourMs);
   expect(await feeds()).toContainEqual({ name: "osv", origin: url, read_at: expect.any(String) });
   expect(await imagesWith("CVE-2026-1003")).toMatchObject({ images: [{ build_id: buildId }] });
+});
+
+it("counts an image again if two runs have stored different counts", async () => {
+  await give("debian", tracker("2.4.66-1~deb12u1"));
+  await run("countImageAdvisories");
+  const rowNow = () => db.query.imagePackages.findFirst({ where: eq(imagePackages.buildId, buildId) });
+  const counted = await rowNow();
+  expect(counted?.isCounted).toBe(true);
+
+  // A run that read older advisories, and before the other one had stored anything.
+  const late = { id: buildId, accountId: tux.accountId, packageIds: [], before: null, counts: null };
+  await saveAdvisoryCounts(db, [late]);
+  expect(await rowNow()).toEqual({ ...counted, isCounted: false });
+  await run("countImageAdvisories");
+  expect(await rowNow()).toEqual(counted);
 });
 
 it("writes only what has changed in a tracker with 40,000 CVEs", async () => {
