@@ -120,10 +120,10 @@ async function startOnce(services: Services, asked: Asked, wanted: Wanted): Prom
       return { building: await startBuild(services, account, { ...request, allowedTypes: imageTypes, baseUrl }) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (waits.has(error.code)) throw tooFast(retrySeconds, error.message);
-      const other = error.code === "image_already_exists" && (await findMade(services, asked, wanted));
-      if (!other) throw error;
-      return other;
+      // Another isolate may have started the same build, and taken the last slot for it.
+      const other = await findMade(services, asked, wanted);
+      if (other) return other;
+      throw waits.has(error.code) ? tooFast(retrySeconds, error.message) : error;
     }
   });
 }
