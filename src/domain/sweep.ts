@@ -29,6 +29,8 @@ const longestUploadMs = 24 * 60 * 60_000;
 const pageSize = 500;
 /** How many builds' leftovers one run removes. */
 const forgottenAtOnce = 100;
+/** How many objects without a row one run empties. The blobs of others wait for the next time. */
+const objectsAtOnce = 50;
 
 /**
  * Wakes the objects of silent builds: they continue what a crash interrupted, and rewrite rows that a restore has
@@ -51,16 +53,25 @@ export async function forgetRetiredBuilds({ env, db }: Services, now: number): P
   for (const build of gone) await forgetBuild({ env, db }, build);
 }
 
-/** Removes blobs of builds that no longer have a row, and of attempts that did not produce the build's image. */
+/**
+ * Removes blobs of builds that no longer have a row, and of attempts that did not produce the build's image. Before the
+ * last trace of a build is gone, its object deletes its state: an appliance is deleted with the rows of all its builds.
+ */
 export async function removeStrayBuildBlobs({ env, db }: Services, now: number): Promise<void> {
   const old = await nextOldKeys({ env, db }, { prefix: buildsPrefix, now });
   const uids = [...new Set(old.map(buildUidOfKey))];
   const kept = new Map((await listBuildsByUid(db, uids)).map((build) => [build.uid, build]));
+  const gone = uids.filter((uid) => !kept.has(uid));
+  for (const uid of gone.slice(0, objectsAtOnce)) await buildObject(env, { uid }).forget();
+  const later = new Set(gone.slice(objectsAtOnce));
   const prepared = await listPreparedBlobs(db, uids);
   const stores = await listNamedFileStores(db, old);
   await removeBlobs(
     env,
-    old.filter((key) => !prepared.has(key) && !stores.has(key) && !belongs(key, kept.get(buildUidOfKey(key)))),
+    old.filter((key) => {
+      const uid = buildUidOfKey(key);
+      return !later.has(uid) && !prepared.has(key) && !stores.has(key) && !belongs(key, kept.get(uid));
+    }),
   );
 }
 

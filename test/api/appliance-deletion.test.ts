@@ -1,6 +1,8 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { asc, eq, inArray } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
+import { buildObject } from "#domain/builds/build";
 import { buildPrefix } from "#storage/blobs";
 import { openDatabase } from "#storage/db";
 import {
@@ -123,7 +125,7 @@ describe("deleting an appliance", () => {
     }
   });
 
-  it("disables the images' URLs immediately; the sweep deletes their blobs", async () => {
+  it("disables the images' URLs immediately; the sweep deletes their blobs and the states of their builds", async () => {
     const { applianceId, buildId, uid } = await createBuild(tux);
     await runAlarm(buildId); // which adds blobs
     const { build } = await readXml(await tux.get(`/builds/${buildId}`));
@@ -133,7 +135,10 @@ describe("deleting an appliance", () => {
     await tux.delete(`/appliances/${applianceId}`);
 
     expect((await visit(new URL(build.download_url).pathname)).status).toBe(404);
+    const state = () => runInDurableObject(buildObject(env, { uid }), (_, { storage }) => storage.kv.get("state"));
+    expect(await state()).toMatchObject({ status: "finished" });
     await sweepIn(2 * hourMs);
     expect(await keys()).toBe(0);
+    expect(await state()).toBeUndefined();
   });
 });
