@@ -58,10 +58,20 @@ async function factsIn(root: RootTree): Promise<Facts> {
 /** The distinct licence names in a copyright file of Debian's format 1.0, joined by "and". Exported for its test. */
 export function licenceOf(copyright: string): string {
   if (!/^Format(?:-Specification)?:[^\n]*copyright-format/i.test(copyright.trimStart())) return "";
-  const names = copyright.split("\n").flatMap((line) => /^License:\s*(\S[^|]*?)\s*$/i.exec(line)?.[1] ?? []);
+  const names = copyright.split("\n").flatMap((line) => licenceIn(line) ?? []);
   const distinct = [...new Set(names)];
   const joined = distinct.length === 1 ? distinct : distinct.map((name) => (/ or /i.test(name) ? `(${name})` : name));
   return joined.join(" and ").slice(0, maxLicenceCharacters);
+}
+
+/**
+ * The value of a field "License". Undefined if it would break KIWI's list. Uses no pattern for the value, because a
+ * build's own packages contain these files: one long line could occupy the agent for minutes.
+ */
+function licenceIn(line: string): string | undefined {
+  if (line.length > maxLicenceCharacters || !/^License:/i.test(line)) return undefined;
+  const value = line.slice("License:".length).trim();
+  return value === "" || value.includes("|") ? undefined : value;
 }
 
 /** A source package of Debian. */

@@ -16,8 +16,15 @@ describe("the licence in a copyright file", () => {
     ["a choice alone", `${head}\nLicense: GPL-2+ or MIT\n`, "GPL-2+ or MIT"],
     ["a text for people", "This is free software.\nLicense: MIT\n", ""],
     ["a field that would split KIWI's line", `${head}\nLicense: MIT|None\n`, ""],
+    ["a file with Windows line ends", `${head}\r\nLicense:  MIT \r\n`, "MIT"],
   ])("is that of %s", (_, text, licence) => {
     expect(licenceOf(text)).toBe(licence);
+  });
+
+  it("is found quickly after a line of 200,000 blanks", () => {
+    const started = performance.now();
+    expect(licenceOf(`${head}\nLicense: x${" ".repeat(200_000)}|\nLicense: MIT\n`)).toBe("MIT");
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });
 
