@@ -1,5 +1,4 @@
 import { StringDecoder } from "node:string_decoder";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   cutWithoutSecrets,
   passwordProgramBytes,
@@ -7,24 +6,18 @@ import {
   withoutSecrets,
   type Dropped,
 } from "./run/secrets.ts";
+import { Turns } from "./turns.ts";
 
 /** The limit in bytes. The rest of a longer line is dropped. */
 export const longestLine = 4 * 1024;
 
 /**
- * How long lines may occupy this thread before other work, such as heartbeats, gets a turn. During that turn, the
- * program that writes the lines has to wait for its pipe.
+ * Cuts the output of a program into lines and removes secrets from them. Await each `take` before the next: while other
+ * work has its turn, the program has to wait for its pipe.
  */
-const turnMs = 5;
-
-/** Cuts the output of a program into lines and removes secrets from them. Await each `take` before the next. */
 export function openLines(onLine: (line: string) => void) {
   const line = new Line();
-  let turnEnds = 0;
-  const pause = async () => {
-    await nextTurn();
-    turnEnds = performance.now() + turnMs;
-  };
+  const turns = new Turns();
   return {
     async take(bytes: Buffer): Promise<void> {
       for (let from = 0; from < bytes.length;) {
@@ -32,7 +25,7 @@ export function openLines(onLine: (line: string) => void) {
         line.add(bytes.subarray(from, end === -1 ? bytes.length : end));
         if (end !== -1) onLine(line.take());
         from = end === -1 ? bytes.length : end + 1;
-        if (performance.now() >= turnEnds) await pause();
+        if (turns.isOver()) await turns.next();
       }
     },
     end(): void {

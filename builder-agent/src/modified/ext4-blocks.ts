@@ -1,3 +1,4 @@
+import { Turns } from "../turns.ts";
 import { UnreadableDisk, type Disk } from "./disk.ts";
 
 /** The fields of the superblock that reading needs. https://docs.kernel.org/filesystems/ext4/globals.html */
@@ -60,11 +61,16 @@ export async function readSuperblock(read: ReadBlock, blockBytes: number): Promi
 
 export const firstSuperblock = (disk: Disk): Promise<Buffer> => disk.read(superblockAt, 1024);
 
-/** Caches the last blocks read: inodes and directories are close together. */
+/**
+ * Caches the last blocks read: inodes and directories are close together. Reading them takes turns with other work,
+ * because a guest may have written a file system whose few blocks refer to each other again and again.
+ */
 export function cachedBlocks(disk: Disk, blockBytes: number): ReadBlock {
   const cached = new Map<number, Buffer>();
+  const turns = new Turns();
   const maxBlocks = Math.ceil((8 * 1024 * 1024) / blockBytes);
   return async (block) => {
+    if (turns.isOver()) await turns.next();
     const known = cached.get(block);
     if (known) return known;
     const read = await disk.read(block * blockBytes, blockBytes);

@@ -101,19 +101,26 @@ export async function* extentsOf(read: ReadBlock, geometry: Geometry, inode: Ino
   if ((inode.flags & usesExtents) === 0) throw new UnreadableDisk("one of its files has no extents");
   let seen = 0;
   let before = 0;
-  for await (const extent of leaves(read, inode.body, deepest)) {
-    const isExpected = extent.at >= before && (extent.start === null || extent.start + extent.count <= geometry.blocks);
+  for await (const extent of leaves(read, inode.body)) {
+    const isInside = extent.start === null || extent.start + extent.count <= geometry.blocks;
+    const isExpected = extent.count > 0 && extent.at >= before && isInside;
     if (++seen > maxExtents || !isExpected) throw new UnreadableDisk("a file's extents are damaged");
     before = extent.at + extent.count;
     yield extent;
   }
 }
 
-/** https://docs.kernel.org/filesystems/ext4/ifork.html#extent-tree */
-async function* leaves(read: ReadBlock, node: Buffer, deepestLeft: number): AsyncGenerator<Extent> {
+/**
+ * The entries of the leaves below a node. https://docs.kernel.org/filesystems/ext4/ifork.html#extent-tree
+ *
+ * Many entries of a damaged tree may lead to the same node. Each visit of a leaf therefore has to return an extent, and
+ * `extentsOf` refuses the same extent twice.
+ */
+async function* leaves(read: ReadBlock, node: Buffer, expectedDepth?: number): AsyncGenerator<Extent> {
   const count = node.readUInt16LE(2);
   const depth = node.readUInt16LE(6);
-  const isSound = node.readUInt16LE(0) === extentMagic && depth <= deepestLeft && 12 + count * 12 <= node.length;
+  const hasDepth = expectedDepth === undefined ? depth <= deepest : depth === expectedDepth && count > 0;
+  const isSound = node.readUInt16LE(0) === extentMagic && hasDepth && 12 + count * 12 <= node.length;
   if (!isSound) throw new UnreadableDisk("a file's extents are damaged");
   for (let at = 12; at < 12 + count * 12; at += 12) {
     const entry = node.subarray(at, at + 12);
