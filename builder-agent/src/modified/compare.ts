@@ -1,4 +1,5 @@
 import { isSecretPath, maxModifiedFiles, type ModifiedFile, type ModifiedFilter } from "../contract.ts";
+import { isSame } from "./content.ts";
 import { UnreadableDisk } from "./disk.ts";
 import type { FileSystem } from "./file-system.ts";
 import type { Inode } from "./ext4-inode.ts";
@@ -107,7 +108,7 @@ class Walk {
     if (before.number === after.number && before.times === after.times) return false;
     const { before: old, after: now } = this.#sides;
     if (before.type === "l") return !(await old.target(before)).equals(await now.target(after));
-    return !(await isSame(old.content(before), now.content(after), this.#signal));
+    return !(await isSame(old.pieces(before), now.pieces(after), this.#signal));
   }
 
   async #list(side: "before" | "after", directory: Inode | null): Promise<Map<string, number>> {
@@ -124,24 +125,6 @@ const inodeOf = async (files: FileSystem, number: number | undefined): Promise<I
 const directoryOr = (inode: Inode | null) => (inode?.type === "d" ? inode : null);
 
 const isAlike = (one: Inode, other: Inode) => one.mode === other.mode && one.uid === other.uid && one.gid === other.gid;
-
-/** Compares two contents of the same size. Their chunks may have different sizes. */
-async function isSame(one: AsyncGenerator<Buffer>, other: AsyncGenerator<Buffer>, signal: AbortSignal) {
-  let [left, right] = [Buffer.alloc(0), Buffer.alloc(0)];
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      if (left.length === 0) left = (await one.next()).value ?? left;
-      if (right.length === 0) right = (await other.next()).value ?? right;
-      const length = Math.min(left.length, right.length);
-      if (length === 0) return left.length === right.length;
-      if (!left.subarray(0, length).equals(right.subarray(0, length))) return false;
-      [left, right] = [left.subarray(length), right.subarray(length)];
-    }
-  } finally {
-    await Promise.all([one.return(undefined), other.return(undefined)]);
-  }
-}
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Characters that neither XML nor our paths can contain. */

@@ -73,26 +73,6 @@ function inodeIn(bytes: Buffer, number: number): Inode | undefined {
   };
 }
 
-/** The bytes of a file, directory or long link, block by block. Holes are zeros. */
-export async function* contentOf(
-  { read, geometry }: { read: ReadBlock; geometry: Geometry },
-  inode: Inode,
-): AsyncGenerator<Buffer> {
-  const { blockBytes } = geometry;
-  const blocks = Math.ceil(inode.size / blockBytes);
-  const give = (bytes: Buffer, block: number) =>
-    bytes.subarray(0, Math.min(blockBytes, inode.size - block * blockBytes));
-  const zeros = Buffer.alloc(blockBytes);
-  let next = 0;
-  for await (const { at, count, start } of extentsOf(read, geometry, inode)) {
-    for (; next < Math.min(at, blocks); next++) yield give(zeros, next);
-    for (; next < Math.min(at + count, blocks); next++) {
-      yield give(start === null ? zeros : await read(start + next - at), next);
-    }
-  }
-  for (; next < blocks; next++) yield give(zeros, next);
-}
-
 /** The extents in the order of the file. */
 export async function* extentsOf(read: ReadBlock, geometry: Geometry, inode: Inode): AsyncGenerator<Extent> {
   if ((inode.flags & isUnreadable) !== 0)

@@ -1,3 +1,4 @@
+import { contentOf, piecesOf, type Piece } from "./content.ts";
 import { UnreadableDisk, type Disk } from "./disk.ts";
 import {
   cachedBlocks,
@@ -8,7 +9,7 @@ import {
   type Geometry,
   type ReadBlock,
 } from "./ext4-blocks.ts";
-import { contentOf, extentsOf, readInode, type Inode } from "./ext4-inode.ts";
+import { extentsOf, readInode, type Inode } from "./ext4-inode.ts";
 import { withJournal } from "./ext4-journal.ts";
 import { fileSystemOf, holdsVolumes, partitionsOf } from "./partitions.ts";
 
@@ -67,6 +68,11 @@ export class FileSystem {
 
   content(inode: Inode): AsyncGenerator<Buffer> {
     return contentOf({ read: this.#read, geometry: this.#geometry }, inode);
+  }
+
+  /** The content of a file, in which each hole is one piece. */
+  pieces(inode: Inode): AsyncGenerator<Piece> {
+    return piecesOf({ read: this.#read, geometry: this.#geometry }, inode);
   }
 
   /** The target of a symbolic link. A target of up to 59 bytes is in the inode. */

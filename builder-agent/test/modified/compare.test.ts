@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ModifiedFile, ModifiedFilter, ModifiedOrder } from "../../src/contract.ts";
 import { answerFrom, type Answered } from "../../src/modified/answers.ts";
 import { writeTar } from "../../src/modified/tar-writer.ts";
-import { makeDisk, readingOf, type TestDisk } from "./disks.ts";
+import { makeDisk, partitionAt, readingOf, type TestDisk } from "./disks.ts";
 
 const noFilter = { paths: [], except: [] };
 let dir: string;
@@ -157,6 +157,16 @@ describe("the modified files of a session", () => {
     const disk = makeDisk(dir, tree);
     const answer = await ask(disk, disk.overlay([`write ${file("x", "x")} "/etc/bad\u0001name"`]));
     expect(answer).toMatchObject({ kind: "list", files: [], unnamed: 1 });
+  });
+
+  it("are found quickly next to a sparse file of 200 GiB whose times have changed", async () => {
+    const disk = makeDisk(dir, { ...tree, "/srv/sparse": "a\n" });
+    const grow = `sif /srv/sparse size ${200 * 1024 ** 3}`;
+    execFileSync("debugfs", ["-w", "-R", grow, `${disk.raw}?offset=${partitionAt}`], { stdio: "pipe" });
+    const overlay = disk.overlay(["sif /srv/sparse mtime 1000", "sif /etc/motd mode 0100600"]);
+    const started = performance.now();
+    expect((await list(disk, overlay)).map(({ path }) => path)).toEqual(["/etc/motd"]);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   it("end at ten thousand, with a note", async () => {
