@@ -45,7 +45,6 @@ export class Boot implements Disposable {
 
   [Symbol.dispose](): void {
     this.clock[Symbol.dispose]();
-    this.console[Symbol.dispose]();
     this.#commands?.[Symbol.dispose]();
   }
 

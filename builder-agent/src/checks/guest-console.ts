@@ -1,26 +1,35 @@
 import { maxCheckText, maxConsoleEnd } from "../contract.ts";
 
-const pauseMs = 200;
-/** The size of a piece that is searched, together with the end of the previous piece. */
-const chunkLength = 4096;
-/** The login prompt of getty and its relatives. The line of a last login is not one. */
-const loginPrompt = /(?:^|\n)(?!Last login)[^\n]*\blogin: ?(?:\n|$|[^\n]*\(automatic login\))/;
+/*
+ * A guest decides what is searched, in pieces of any size, and this thread has other work. So each pattern needs linear
+ * time, and of a line that grows only the end is searched again.
+ */
+
+/** How much of the current line is searched again when more of it arrives. */
+const longestTail = 4096;
+/**
+ * The login prompt of getty and its relatives, if it ends its line. A message of the kernel, systemd or cloud-init may
+ * be printed right after it.
+ */
+const loginPrompt = /\blogin: ?(?:$|\[ *(?:\d+\.\d+|OK|FAILED) *\]|ci-info: )/;
 
 // log_status and unit_status_printf of systemd: "[  OK  ] Started …", "[FAILED] Failed to start …"
-const unitLine = /\[ *(OK|FAILED) *\] ([^\n]+)\n/g;
+const unitLine = /\[ *(OK|FAILED) *\] (.+)/;
 const maxFailedUnits = 20;
 
 /** The output of a guest's serial console as plain text, and the expected texts that have appeared in it. */
-export class GuestConsole implements Disposable {
+export class GuestConsole {
   readonly #decoder = new TextDecoder();
-  readonly #timer = setInterval(() => this.#search(), pauseMs);
   readonly #wanted: ReadonlySet<string>;
   readonly #shown = new Set<string>();
   readonly #onLogin: () => void;
   readonly #failedUnits = new Set<string>();
   #showsUnits = false;
   #hasLogin = false;
-  #raw = "";
+  /** The beginning of a control sequence. */
+  #cut = "";
+  /** The end of the current line. */
+  #tail = "";
   #text = "";
 
   /** @param onLogin called once, when a login prompt appears */
@@ -31,31 +40,33 @@ export class GuestConsole implements Disposable {
 
   /** A bound function, because it is passed as a callback for QEMU's output. */
   readonly take = (chunk: Buffer): void => {
-    this.#raw += this.#decoder.decode(chunk, { stream: true });
-    if (this.#raw.length > chunkLength) this.#search();
+    const [whole, cut] = withoutCut(this.#cut + this.#decoder.decode(chunk, { stream: true }));
+    this.#cut = cut;
+    const added = plain(whole);
+    // A text may have begun in an earlier piece.
+    const searched = this.#text.slice(-2 * maxCheckText) + added;
+    for (const text of this.#wanted) if (searched.includes(text)) this.#shown.add(text);
+    this.#takeLines(added);
+    this.#text = (this.#text + added).slice(-2 * maxConsoleEnd);
   };
 
   /** Whether this text, one of `texts`, has appeared. */
   hasShown(text: string): boolean {
-    this.#search();
     return this.#shown.has(text);
   }
 
   /** The messages of systemd about units that failed. */
   get failedUnits(): string[] {
-    this.#search();
     return [...this.#failedUnits];
   }
 
   /** Whether systemd reports its units on this console. With the kernel argument "quiet" it does not. */
   get showsUnits(): boolean {
-    this.#search();
     return this.#showsUnits;
   }
 
   /** The end of the output. */
   get end(): string {
-    this.#search();
     return this.#text.slice(-maxConsoleEnd);
   }
 
@@ -64,32 +75,29 @@ export class GuestConsole implements Disposable {
     return this.end.trimEnd().split("\n").at(-1) ?? "";
   }
 
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
-  }
-
-  #search(): void {
-    if (this.#raw === "") return;
-    const [whole, rest] = withoutCut(this.#raw);
-    this.#raw = rest;
-    // A text or a prompt may have begun in the previous piece.
-    const before = this.#text.slice(-2 * maxCheckText);
-    const added = plain(whole);
-    for (const text of this.#wanted) if ((before + added).includes(text)) this.#shown.add(text);
-    this.#noteUnits(before + added);
-    if (!this.#hasLogin && loginPrompt.test(before + added)) {
+  #takeLines(added: string): void {
+    const lines = (this.#tail + added).split("\n");
+    for (const line of lines.slice(0, -1)) this.#noteUnit(line);
+    // Most prompts wait for an input, so their line has not ended.
+    if (!this.#hasLogin && lines.some(hasPrompt)) {
       this.#hasLogin = true;
       this.#onLogin();
     }
-    this.#text = (this.#text + added).slice(-2 * maxConsoleEnd);
+    this.#tail = lines.at(-1)?.slice(-longestTail) ?? "";
   }
 
-  #noteUnits(text: string): void {
-    for (const [, state, message = ""] of text.matchAll(unitLine)) {
-      this.#showsUnits = true;
-      if (state === "FAILED" && this.#failedUnits.size < maxFailedUnits) this.#failedUnits.add(message.trim());
-    }
+  #noteUnit(line: string): void {
+    const [, state, message = ""] = unitLine.exec(line) ?? [];
+    if (state !== undefined) this.#showsUnits = true;
+    if (state === "FAILED" && this.#failedUnits.size < maxFailedUnits) this.#failedUnits.add(message.trim());
   }
+}
+
+/** The line of a last login is no prompt. */
+function hasPrompt(line: string): boolean {
+  const at = line.search(/\blogin:/);
+  if (at === -1 || line.startsWith("Last login")) return false;
+  return loginPrompt.test(line) || line.includes("(automatic login)", at);
 }
 
 /** Splits off an incomplete control sequence at the end, to wait for the rest of it. */
@@ -104,7 +112,4 @@ const sequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001
 const sequences = new RegExp(sequence.source, "g");
 
 const plain = (raw: string): string =>
-  raw
-    .replaceAll(sequences, "")
-    .replaceAll(/\r+\n/g, "\n")
-    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  raw.replaceAll(sequences, "").replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");

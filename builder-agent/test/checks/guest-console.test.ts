@@ -3,7 +3,7 @@ import { GuestConsole } from "../../src/checks/guest-console.ts";
 
 function consoleOf(texts: readonly string[], ...chunks: (string | Buffer)[]) {
   const logins: number[] = [];
-  using console = new GuestConsole({ texts, onLogin: () => logins.push(1) });
+  const console = new GuestConsole({ texts, onLogin: () => logins.push(1) });
   for (const chunk of chunks) console.take(Buffer.from(chunk));
   return { shown: texts.filter((text) => console.hasShown(text)), end: console.end, logins: logins.length };
 }
@@ -26,10 +26,30 @@ describe("GuestConsole", () => {
     expect(end.length).toBe(16 * 1024);
   });
 
-  it.each(["\r\ntiny login: ", "Welcome\ntiny login: root (automatic login)\n", "tiny login: "])(
-    "takes %j for a login prompt",
-    (output) => {
-      expect(consoleOf([], output).logins).toBe(1);
+  it.each([
+    "\r\ntiny login: ",
+    "Welcome\ntiny login: root (automatic login)\n",
+    "tiny login: ",
+    "debian login: [   12.345678] random: crng init done\r\n",
+    "debian login: [   12.345678][    T1] random: crng init done\r\n",
+    "debian login: [\u001b[0;32m  OK  \u001b[0m] Reached target Multi-User System.\r\n",
+    "debian login: ci-info: no authorized SSH keys fingerprints found for user debian.\r\n",
+  ])("takes %j for a login prompt", (output) => {
+    expect(consoleOf([], output).logins).toBe(1);
+  });
+
+  it("notices a prompt in its piece, although a message follows in the next", () => {
+    expect(consoleOf([], "debian lo", "gin: ", "a message\r\n").logins).toBe(1);
+  });
+
+  it.each(["[ OK ] ", "login: x ", "\r", "\u001b]", "[   ", "login: [ 1."])(
+    "needs linear time for %j again and again, in one piece or in many",
+    (pattern) => {
+      const flood = pattern.repeat(2 ** 18 / pattern.length);
+      const pieces = Array.from({ length: 2 ** 10 }, (_, index) => flood.slice(index * 16, index * 16 + 16));
+      const started = performance.now();
+      consoleOf(["text"], flood, "\n", ...pieces);
+      expect(performance.now() - started).toBeLessThan(1_000);
     },
   );
 
@@ -41,7 +61,7 @@ describe("GuestConsole", () => {
   );
 
   it("notes what systemd says of units, in pieces and in colours, each failure once", () => {
-    using console = new GuestConsole({ texts: [], onLogin: () => {} });
+    const console = new GuestConsole({ texts: [], onLogin: () => {} });
     const take = (text: string) => console.take(Buffer.from(text));
     take("[\u001b[0;32m  OK  \u001b[0m] Started \u001b[0;1;39mcron.service\u001b[0m.\r\n");
     expect([console.showsUnits, console.failedUnits]).toEqual([true, []]);
@@ -53,7 +73,7 @@ describe("GuestConsole", () => {
   });
 
   it("knows that a quiet systemd says nothing of its units", () => {
-    using console = new GuestConsole({ texts: [], onLogin: () => {} });
+    const console = new GuestConsole({ texts: [], onLogin: () => {} });
     console.take(Buffer.from("Debian GNU/Linux 13 desk ttyS0\r\n\r\ndesk login: "));
     expect(console.showsUnits).toBe(false);
   });
