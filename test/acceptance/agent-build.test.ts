@@ -102,7 +102,7 @@ async function makeBuild(imageType: Type, rootOf: Type): Promise<Built> {
       installed: built.installed,
       rawSize: built.rawSize,
       root: entriesOf(store.index.path),
-      shared: await sharedSecrets(built.root),
+      shared: await sharedSecrets(built.root, signal),
       packed,
       packedSha256: tools("sha256sum", packed.path).split(" ")[0] ?? "",
       packedNames: tools("tar", "-tzf", packed.path).split("\n"),

@@ -27,9 +27,10 @@ export const linesAbout = ({ image, store }: Artifacts): string[] => [
 export const scanned = async (
   root: RootTree,
   { files }: Pick<FrozenInput, "files">,
+  signal: AbortSignal,
 ): Promise<Pick<ScannedStore, "shared" | "services">> => ({
-  shared: await sharedSecrets(root, files),
-  services: await bootServices(root),
+  shared: await sharedSecrets(root, signal, files),
+  services: await bootServices(root, signal),
 });
 
 /** The file store of a root, with the results of `sharedSecrets` and `bootServices` for the root. */

@@ -1,7 +1,6 @@
-import { closeSync, constants as flags, openSync, readSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { InstalledPackage } from "../contract.ts";
-import type { Found, RootTree } from "./root-walk.ts";
+import { FileTexts, scan } from "./root-scan.ts";
+import type { RootTree } from "./root-walk.ts";
 
 /**
  * The links that make systemd start a unit at boot: what packages and administrators enable is below /etc, and what
@@ -18,9 +17,10 @@ const maxListBytes = 8 * 1024 * 1024;
 const maxUnits = 100;
 
 /** The units that systemd starts at boot, by the package that contains each. Empty without systemd and dpkg. */
-export async function bootServices(root: RootTree): Promise<Record<string, string[]>> {
+export async function bootServices(root: RootTree, signal: AbortSignal): Promise<Record<string, string[]>> {
   const [units, off, owners] = [new Set<string>(), new Set<string>(), new Map<string, string>()];
-  for await (const found of root.entries()) {
+  const texts = new FileTexts();
+  for await (const found of scan(root, signal)) {
     if (found.type === "l") {
       const unit = enabled.exec(found.path)?.[1];
       if (unit !== undefined) units.add(unit);
@@ -29,8 +29,7 @@ export async function bootServices(root: RootTree): Promise<Record<string, strin
     }
     const owner = found.type === "f" ? fileList.exec(found.path)?.[1] : undefined;
     if (owner === undefined) continue;
-    await nextTurn();
-    for (const [, unit = ""] of textOf(found).matchAll(unitFile)) owners.set(unit, owner);
+    for (const [, unit = ""] of texts.of(found, maxListBytes).matchAll(unitFile)) owners.set(unit, owner);
   }
   const services: Record<string, string[]> = {};
   for (const unit of [...units].filter((each) => !off.has(each)).slice(0, maxUnits)) {
@@ -51,15 +50,3 @@ export const withServices = (
 
 /** "getty@.service" for "getty@tty1.service". */
 const templateOf = (unit: string): string => unit.replace(/@[^.]*(?=\.)/, "@");
-
-/** The walk has found a regular file. If it has become something else since, it is not read. */
-function textOf({ hostPath, size }: Found): string {
-  if (size === 0 || size > maxListBytes) return "";
-  const file = openSync(hostPath, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);
-  try {
-    const bytes = Buffer.alloc(size);
-    return bytes.toString("utf8", 0, readSync(file, bytes));
-  } finally {
-    closeSync(file);
-  }
-}

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { notKnown } from "./result.ts";
+import { FileTexts, scan } from "./root-scan.ts";
 import type { RootTree } from "./root-walk.ts";
 
 /** Larger copyright files are not read. */
@@ -11,8 +12,8 @@ const maxLicenceCharacters = 4096;
  * Adds licences and source packages to KIWI's list of the packages (`.packages`) of a Debian image. The licences come
  * from the packages' machine-readable copyright files, because dpkg does not know them.
  */
-export async function addLicencesAndSources(list: string, root: RootTree): Promise<void> {
-  const { licences, sources } = await factsIn(root);
+export async function addLicencesAndSources(list: string, root: RootTree, signal: AbortSignal): Promise<void> {
+  const { licences, sources } = await factsIn(root, signal);
   const lines = (await readFile(list, "utf8")).split("\n").map((line) => {
     const [name = "", epoch, version, release, arch, disturl, licence] = line.split("|");
     if (disturl !== notKnown) return line;
@@ -31,20 +32,21 @@ interface Facts {
 }
 
 /** Packages of one source often link to the same copyright file. */
-async function factsIn(root: RootTree): Promise<Facts> {
+async function factsIn(root: RootTree, signal: AbortSignal): Promise<Facts> {
   const licences = new Map<string, string>();
   const links = new Map<string, string>();
   let sources: Facts["sources"] = new Map();
-  for await (const { path, hostPath, type, size, target } of root.entries()) {
-    if (path === "/var/lib/dpkg/status" && type === "f" && size <= maxStatusBytes)
-      sources = sourcesIn(await readFile(hostPath, "utf8"));
+  const texts = new FileTexts();
+  for await (const found of scan(root, signal)) {
+    const { path, type, target } = found;
+    if (path === "/var/lib/dpkg/status" && type === "f") sources = sourcesIn(texts.of(found, maxStatusBytes));
     const [, name, file] = /^\/usr\/share\/doc\/([^/]+)(\/copyright)?$/.exec(path) ?? [];
     if (name === undefined) continue;
     if (type === "l") {
       const other = /^(?:\.\.\/)?([^/.][^/]*)(?:\/copyright)?$/.exec(target)?.[1];
       if (other !== undefined) links.set(name, other);
-    } else if (file !== undefined && type === "f" && size <= maxBytes) {
-      const licence = licenceOf(await readFile(hostPath, "utf8"));
+    } else if (file !== undefined && type === "f") {
+      const licence = licenceOf(texts.of(found, maxBytes));
       if (licence !== "") licences.set(name, licence);
     }
   }

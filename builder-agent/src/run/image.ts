@@ -74,7 +74,7 @@ export async function buildImage(input: FrozenInput, build: ImageBuild): Promise
   const fetch = () => fetchAll(input, paths, build);
   const root = await runner.run({ ...build, input, paths, keys, fetch });
   if (input.packageType === "deb")
-    await addLicencesAndSources((await getParts(paths.target, input.imageType)).packages, root);
+    await addLicencesAndSources((await getParts(paths.target, input.imageType)).packages, root, build.signal);
   const result = await readResult(paths.target, input.imageType, input.packageType);
   return { ...result, root, ...packingOf(input) };
 }

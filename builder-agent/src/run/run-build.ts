@@ -172,7 +172,7 @@ class BuildWork {
     await using slot = await beginDisk(this.#claim, parts, built, context);
     const difference = differenceOf(input.packages, built.installed);
     for (const line of difference ? linesOf(difference) : []) lines.write(ownLine(line, new Date()));
-    const { shared, services } = "store" in built ? built.store : await scanned(built.root, input);
+    const { shared, services } = "store" in built ? built.store : await scanned(built.root, input, signal);
     for (const line of shared) lines.write(findingLine(line, new Date()));
     enter("Compressing the image");
     const artifacts = await delivery.deliver(built, input.imageName);

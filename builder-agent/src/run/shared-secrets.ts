@@ -1,6 +1,5 @@
-import { closeSync, constants as flags, openSync, readSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { identityAt, shellHistory, type FrozenFile } from "../contract.ts";
+import { scan, startOf } from "./root-scan.ts";
 import type { Found, RootTree } from "./root-walk.ts";
 
 /** The directories where packages, scripts and people leave files. Programs and their documentation are elsewhere. */
@@ -81,14 +80,14 @@ const secrets: readonly Secret[] = [
  */
 export async function sharedSecrets(
   root: RootTree,
+  signal: AbortSignal,
   files: readonly Pick<FrozenFile, "path">[] = [],
 ): Promise<string[]> {
   const own = new Set(files.map(({ path }) => path));
   const sentences: string[] = [];
   let more = 0;
-  for await (const found of root.entries()) {
+  for await (const found of scan(root, signal)) {
     if (!isSearched(found) || own.has(found.path)) continue;
-    await nextTurn();
     const says = whatIsShared(found);
     if (says === undefined) continue;
     if (sentences.length < maxFindings) sentences.push(`${says}: ${shown(found.path)}`);
@@ -112,17 +111,8 @@ function whatIsShared(found: Found): string | undefined {
   return undefined;
 }
 
-/** The walk has found a regular file. If it has become something else since, it is not read. */
-function headOf({ hostPath, size }: Found): string {
-  if (size > maxFileBytes) return "";
-  const file = openSync(hostPath, flags.O_RDONLY | flags.O_NOFOLLOW | flags.O_NONBLOCK);
-  try {
-    const bytes = Buffer.alloc(Math.min(size, headBytes));
-    return bytes.toString("latin1", 0, readSync(file, bytes));
-  } finally {
-    closeSync(file);
-  }
-}
+const headOf = (found: Found): string =>
+  found.size > maxFileBytes ? "" : startOf(found, headBytes).toString("latin1");
 
 /** A name may contain anything, and a line of a log must stay one line. */
 function shown(path: string): string {

@@ -5,6 +5,7 @@ import { bootServices, withServices } from "../../src/run/boot-services.ts";
 import { treeAt } from "../../src/run/root-walk.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
+const { signal } = new AbortController();
 let dir: Awaited<ReturnType<typeof temporaryDir>>;
 let root: string;
 beforeEach(async () => {
@@ -34,7 +35,7 @@ it("finds the units that start at boot, by the package that brings each", async 
   enable("ssh.socket", "sockets.target");
   enable("getty@tty1.service", "getty.target");
   enable("fstrim.timer", "timers.target");
-  expect(await bootServices(treeAt(root))).toEqual({
+  expect(await bootServices(treeAt(root), signal)).toEqual({
     "nginx-common": ["nginx.service"],
     "openssh-server": ["ssh.socket"],
     systemd: ["getty@tty1.service"],
@@ -46,17 +47,17 @@ it("omits masked units, and units that no package brings", async () => {
   enable("nginx.service");
   enable("own.service");
   symlinkSync("/dev/null", at("/etc/systemd/system/nginx.service"));
-  expect(await bootServices(treeAt(root))).toEqual({});
+  expect(await bootServices(treeAt(root), signal)).toEqual({});
 });
 
 it("reads nothing outside the root", async () => {
   writeFileSync(join(dir.path, "list"), "/lib/systemd/system/nginx.service\n");
   enable("nginx.service");
   symlinkSync(join(dir.path, "list"), at("/var/lib/dpkg/info/nginx.list"));
-  expect(await bootServices(treeAt(root))).toEqual({});
+  expect(await bootServices(treeAt(root), signal)).toEqual({});
   rmSync(at("/var/lib/dpkg/info/nginx.list"));
   linkSync(join(dir.path, "list"), at("/var/lib/dpkg/info/nginx.list")); // a file of the root itself
-  expect(await bootServices(treeAt(root))).toEqual({ nginx: ["nginx.service"] });
+  expect(await bootServices(treeAt(root), signal)).toEqual({ nginx: ["nginx.service"] });
 });
 
 it("adds them to the packages that are reported", () => {

@@ -6,6 +6,7 @@ import { parseDebPackages } from "../../src/run/result.ts";
 import { treeAt } from "../../src/run/root-walk.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
+const { signal } = new AbortController();
 const head = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n";
 
 describe("the licence in a copyright file", () => {
@@ -51,7 +52,7 @@ describe("the list of Debian's packages", () => {
     );
     write("list", lines.join(""));
 
-    await addLicencesAndSources(join(dir, "list"), treeAt(join(dir, "root")));
+    await addLicencesAndSources(join(dir, "list"), treeAt(join(dir, "root")), signal);
 
     const found = parseDebPackages(readFileSync(join(dir, "list"), "utf8"));
     expect(found.map(({ name, license }) => [name, license])).toEqual([
@@ -72,7 +73,7 @@ describe("the list of Debian's packages", () => {
     const names = ["libssl3", "bash", "hello", "stranger"];
     write("list", names.map((name) => `${name}|None|1.0|None|amd64|None|None\n`).join(""));
 
-    await addLicencesAndSources(join(dir, "list"), treeAt(join(dir, "root")));
+    await addLicencesAndSources(join(dir, "list"), treeAt(join(dir, "root")), signal);
 
     const found = parseDebPackages(readFileSync(join(dir, "list"), "utf8"));
     expect(found.map(({ source }) => source)).toEqual([

@@ -6,6 +6,8 @@ import { treeAt } from "../../src/run/root-walk.ts";
 import { sharedSecrets } from "../../src/run/shared-secrets.ts";
 import { temporaryDir } from "../support/agent-place.ts";
 
+const { signal } = new AbortController();
+
 /** Keys that the host's OpenSSH and OpenSSL have made for this run. */
 const keyOf = (type: string, more: string[] = []) => {
   const command = `d=$(mktemp -d); ssh-keygen -q -t ${type} -N '' ${more.join(" ")} -f $d/key && cat $d/key; rm -r $d`;
@@ -82,7 +84,7 @@ async function rootWith(files: Readonly<Record<string, string>>) {
 describe("the scan of a built root", () => {
   it("reports each planted secret in one sentence, without its content", async () => {
     await using tree = await rootWith({ ...harmless, ...Object.fromEntries(planted) });
-    const said = await sharedSecrets(treeAt(tree.root));
+    const said = await sharedSecrets(treeAt(tree.root), signal);
     const wanted = planted.map(([path, , says]) => `${says}: ${path}`);
     expect(
       said
@@ -97,12 +99,12 @@ describe("the scan of a built root", () => {
 
   it("reports nothing in a root that has none", async () => {
     await using tree = await rootWith(harmless);
-    expect(await sharedSecrets(treeAt(tree.root))).toEqual([]);
+    expect(await sharedSecrets(treeAt(tree.root), signal)).toEqual([]);
   });
 
   it("does not report the appliance's own files, which its owner has put there", async () => {
     await using tree = await rootWith({ "/etc/tls/web.key": pemKey, "/etc/tls/other.key": pemKey });
-    expect(await sharedSecrets(treeAt(tree.root), [{ path: "/etc/tls/web.key" }])).toEqual([
+    expect(await sharedSecrets(treeAt(tree.root), signal, [{ path: "/etc/tls/web.key" }])).toEqual([
       "All machines of this image have the same private key: /etc/tls/other.key",
     ]);
   });
@@ -112,13 +114,13 @@ describe("the scan of a built root", () => {
     const last = certificate.indexOf("-----BEGIN CERTIFICATE");
     const turned = certificate.slice(last) + certificate.slice(0, last);
     await using tree = await rootWith({ "/etc/a.pem": turned, "/etc/b": locked });
-    expect(await sharedSecrets(treeAt(tree.root))).toHaveLength(2);
+    expect(await sharedSecrets(treeAt(tree.root), signal)).toHaveLength(2);
   });
 
   it("reads only the beginning of files that are not too large for a key", async () => {
     await using tree = await rootWith({ "/var/large": pemKey, "/var/late": `${"x".repeat(16 * 1024)}\n${pemKey}` });
     truncateSync(tree.at("/var/large"), 2 * 1024 ** 3);
-    expect(await sharedSecrets(treeAt(tree.root))).toEqual([]);
+    expect(await sharedSecrets(treeAt(tree.root), signal)).toEqual([]);
   });
 
   it("follows no link, opens no pipe and no device, and reads a file with two names", async () => {
@@ -135,18 +137,21 @@ describe("the scan of a built root", () => {
     execFileSync("mkfifo", [tree.at("/etc/pipe.key"), tree.at("/root/.netrc")]);
     execFileSync("mknod", [tree.at("/etc/zero.key"), "c", "1", "5"]);
     const same = "All machines of this image have the same private key";
-    expect(await sharedSecrets(treeAt(tree.root))).toEqual([`${same}: /etc/one.key`, `${same}: /srv/other.key`]);
+    expect(await sharedSecrets(treeAt(tree.root), signal)).toEqual([
+      `${same}: /etc/one.key`,
+      `${same}: /srv/other.key`,
+    ]);
   });
 
   it("says a strange name in one line, and counts what is too much to list", async () => {
     const strange = "/etc/..\n[ ERROR   ]: 00:00:00 | error: \u202Ex";
     await using tree = await rootWith({ [strange]: pemKey });
-    expect(await sharedSecrets(treeAt(tree.root))).toEqual([
+    expect(await sharedSecrets(treeAt(tree.root), signal)).toEqual([
       "All machines of this image have the same private key: /etc/..?[ ERROR   ]: 00:00:00 | error: ?x",
     ]);
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [`/etc/${nth}.key`, pemKey]));
     await using crowd = await rootWith(many);
-    const said = await sharedSecrets(treeAt(crowd.root));
+    const said = await sharedSecrets(treeAt(crowd.root), signal);
     expect(said).toHaveLength(51);
     expect(said.at(-1)).toMatch(/^10 more files /);
   });
@@ -158,6 +163,6 @@ describe("the scan of a built root", () => {
     const entries = async function* () {
       yield { ...entry, path: "/etc/../../x/.netrc/../machine-id", hostPath: tree.at("/0") };
     };
-    expect(await sharedSecrets({ ...treeAt(tree.root), entries })).toEqual([]);
+    expect(await sharedSecrets({ ...treeAt(tree.root), entries }, signal)).toEqual([]);
   });
 });
