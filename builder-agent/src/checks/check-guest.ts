@@ -16,7 +16,7 @@ import { takeScreen } from "../snapshot/take-screen.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
 import type { SessionDir } from "../testdrive/session-dir.ts";
 import { Boot } from "./boot.ts";
-import { untilLogin, type Guest, type Seen } from "./guest.ts";
+import { off, untilLogin, type Guest, type Seen } from "./guest.ts";
 import { ways, type RestartKind } from "./kinds.ts";
 import { restarts, staysOn } from "./restarts.ts";
 
@@ -124,6 +124,7 @@ export class GuestChecks implements Disposable {
   ): Promise<{ running?: Running; result: CheckResult }> {
     const { name, stop } = restarts[kind];
     const { seconds } = guest.clock;
+    if (guest.isOff) return { result: { outcome: "failed", seen: off, seconds } };
     const hasEnded = await orAborted(stop({ qemu, guest }), guest.signal);
     if (!hasEnded) return { result: { outcome: "failed", seen: staysOn, seconds } };
     await qemu[Symbol.asyncDispose]();

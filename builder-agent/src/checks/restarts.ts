@@ -1,5 +1,6 @@
 import { killGroup } from "../process.ts";
 import type { Qemu } from "../testdrive/qemu.ts";
+import { QmpClosed } from "../testdrive/qmp.ts";
 import { within, type Guest } from "./guest.ts";
 import type { RestartKind } from "./kinds.ts";
 
@@ -35,10 +36,14 @@ const ctrlAltDelete = ["ctrl", "alt", "delete"].map((data) => ({ type: "qcode", 
  */
 async function askToRestart({ qemu, guest }: Ending): Promise<boolean> {
   const hasEnded = (seconds: number) => within(guest, seconds, () => guest.isOff);
-  await qemu.execute("set-action", { reboot: "shutdown" });
-  await qemu.execute("send-key", { keys: ctrlAltDelete });
-  if (await hasEnded(shutdownSeconds.keys)) return true;
-  await qemu.execute("system_powerdown").catch(() => {}); // it has just ended
+  try {
+    await qemu.execute("set-action", { reboot: "shutdown" });
+    await qemu.execute("send-key", { keys: ctrlAltDelete });
+    if (await hasEnded(shutdownSeconds.keys)) return true;
+    await qemu.execute("system_powerdown");
+  } catch (error) {
+    if (!(error instanceof QmpClosed)) throw error; // otherwise it has just ended
+  }
   return await hasEnded(shutdownSeconds.button);
 }
 

@@ -15,6 +15,14 @@ export interface QmpEvent {
   data?: unknown;
 }
 
+/** QEMU has ended, or has sent something that is not QMP. */
+export class QmpClosed extends Error {
+  constructor() {
+    super("QEMU closed its control connection");
+    this.name = "QmpClosed";
+  }
+}
+
 /** QEMU's control connection. QEMU answers commands in order. `execute` rejects if QEMU refuses or has ended. */
 export interface Qmp extends Disposable {
   execute(command: string, args?: Record<string, unknown>): Promise<unknown>;
@@ -74,12 +82,12 @@ function speakQmp(socket: Socket, onEvent: (event: QmpEvent) => void): Qmp {
   lines.on("error", () => {});
   socket.on("error", () => {});
   socket.on("close", () => {
-    for (const asked of waiting.splice(0)) asked.reject(new Error("QEMU closed its control connection"));
+    for (const asked of waiting.splice(0)) asked.reject(new QmpClosed());
   });
   return {
     execute(command, args) {
       const asked = Promise.withResolvers<unknown>();
-      if (socket.destroyed) asked.reject(new Error("QEMU closed its control connection"));
+      if (socket.destroyed) asked.reject(new QmpClosed());
       else {
         waiting.push(asked);
         socket.write(`${JSON.stringify({ execute: command, ...(args && { arguments: args }) })}\n`);

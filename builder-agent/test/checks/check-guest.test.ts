@@ -11,6 +11,13 @@ function writing(text: string): Buffer {
   return bootSector(code + Buffer.from(`${text}\0`).toString("hex"));
 }
 
+/** A machine that writes a text to its serial console, and switches itself off. */
+function switchingItselfOff(text: string): Buffer {
+  // As above; then SLP_EN to the ACPI register PM1a_CNT
+  const code = "31c0 8ed8 be1b7c baf803 fc ac 84c0 7403 ee ebf8 ba0406 b80020 ef f4";
+  return bootSector(code + Buffer.from(`${text}\0`).toString("hex"));
+}
+
 /** A machine that writes a text to its serial console, and removes the text from its disk. */
 function breakingItself(text: string): Buffer {
   // As above; then the first byte of the text = 0; int 13h writes the sector; sti; hlt, forever
@@ -182,6 +189,19 @@ describe("checks of a machine", () => {
 
     expect(report?.results.map(({ outcome }) => outcome)).toEqual(["not_run", "failed"]);
     expect(report?.results[0]?.seen).toBe("The machine was not restarted, because another check had not passed.");
+  });
+
+  it("does not restart a machine that has switched itself off", async () => {
+    const { report, reason } = await checked(switchingItselfOff("mini login: "), [
+      completeCheck({ kind: "login", seconds: 60 }),
+      completeCheck({ kind: "console_lacks", text: "panic" }), // waits until the machine has settled
+      completeCheck({ kind: "second_boot" }),
+      completeCheck({ kind: "power_cut" }),
+    ]);
+
+    expect(reason).toBe("The checks have ended.");
+    expect(report?.results.map(({ outcome }) => outcome)).toEqual(["passed", "passed", "failed", "not_run"]);
+    expect(report?.results[2]?.seen).toBe("The machine switched itself off.");
   });
 
   it("keeps a machine that has failed, after its picture was taken", async () => {
