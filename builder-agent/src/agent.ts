@@ -275,6 +275,7 @@ class Work {
       api,
       config,
       cache,
+      room: this.#room,
       log,
       endedDisks: this.#endedDisks,
       snapshots: this.#snapshots,

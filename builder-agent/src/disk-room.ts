@@ -79,7 +79,7 @@ export class DiskRoom {
   async isEnough(running: number): Promise<boolean> {
     const { config, log } = this.#means;
     const wanted = config.minFreeGb * gb * (running + 1);
-    const free = await this.#freed(wanted);
+    const free = await this.freed(wanted);
     const isEnough = free >= wanted;
     if (isEnough !== this.#wasEnough) log(isEnough ? "room for builds again" : "no room for builds", { free, wanted });
     this.#wasEnough = isEnough;
@@ -104,19 +104,8 @@ export class DiskRoom {
     }
   }
 
-  async #stopAtFloor(newest: () => Stoppable | undefined): Promise<void> {
-    const { config, log } = this.#means;
-    if (newest() === undefined) return;
-    const floor = config.minFreeGb * gb * floorPart;
-    const free = await this.#freed(floor);
-    if (free >= floor) return;
-    const build = newest();
-    log("stopping a build: out of disk space", { free, floor });
-    build?.stop("no_room");
-    await build?.done;
-  }
-
-  async #freed(wanted: number): Promise<number> {
+  /** Deletes caches until that many bytes are free. Returns how many are. */
+  async freed(wanted: number): Promise<number> {
     const { config, caches } = this.#means;
     let free = await freeBytes(config.stateDir);
     for (const cache of caches) {
@@ -125,5 +114,17 @@ export class DiskRoom {
       free = await freeBytes(config.stateDir);
     }
     return free;
+  }
+
+  async #stopAtFloor(newest: () => Stoppable | undefined): Promise<void> {
+    const { config, log } = this.#means;
+    if (newest() === undefined) return;
+    const floor = config.minFreeGb * gb * floorPart;
+    const free = await this.freed(floor);
+    if (free >= floor) return;
+    const build = newest();
+    log("stopping a build: out of disk space", { free, floor });
+    build?.stop("no_room");
+    await build?.done;
   }
 }

@@ -1,7 +1,6 @@
 import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
 import { imageFormats, type TestdriveClaim } from "../contract.ts";
-import { freeBytes } from "../disk-room.ts";
+import type { DiskRoom } from "../disk-room.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { leaseOfTestdrive, type Lease } from "../lease.ts";
 import type { WorkerApi } from "../worker-api.ts";
@@ -12,6 +11,8 @@ import { unpackDisk } from "./unpack.ts";
 export interface ImageSource {
   api: Pick<WorkerApi, "readImage">;
   cache: ImageCache;
+  /** Of the disk that has the cache. */
+  room: Pick<DiskRoom, "freed">;
   signal: AbortSignal;
   /** Called with a line for users. */
   onMessage: (message: string) => void;
@@ -65,7 +66,7 @@ async function fetchImage(
     const { container, alone, plainTar } = imageFormats[claim.imageType];
     // A disk in another container and the raw disk exist at the same time.
     const unpackedSize = image.rawSize * (container?.conversion ? 2 : 1);
-    await checkRoom(downloaded, image.compressed ? image.size + unpackedSize : image.size);
+    await checkRoom(source, image.compressed ? image.size + unpackedSize : image.size);
     await download(downloaded, { claim, leases, ...source, onProgress: telling(image.size, source.onMessage) });
     if (!image.compressed || !container) return await source.cache.put(buildId, image.sha256, downloaded, "iso");
     source.onMessage("Unpacking the image");
@@ -78,8 +79,8 @@ async function fetchImage(
   }
 }
 
-async function checkRoom(path: string, neededBytes: number): Promise<void> {
-  const free = await freeBytes(dirname(path));
+async function checkRoom({ room }: ImageSource, neededBytes: number): Promise<void> {
+  const free = await room.freed(neededBytes);
   if (free < neededBytes)
     throw new Error(`The builder agent has ${gib(free)} of free disk space, but the image needs ${gib(neededBytes)}.`);
 }

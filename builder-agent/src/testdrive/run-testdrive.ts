@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Config } from "../config.ts";
 import { GuestChecks, type CheckedMachine } from "../checks/check-guest.ts";
 import { portsOfChecks, runCommands, visitedPort, type TestdriveClaim, type TestdriveOrder } from "../contract.ts";
+import type { DiskRoom } from "../disk-room.ts";
 import { chooseAccel } from "../doctor/acceleration.ts";
 import type { CachedImage, ImageCache } from "../image-cache.ts";
 import { sentenceOf, type Log } from "../log.ts";
@@ -42,6 +43,7 @@ export interface TestdriveParts {
   >;
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
+  room: Pick<DiskRoom, "freed">;
   snapshots: Pick<Snapshots, "start" | "keep">;
   endedDisks: EndedDisks;
   /** Aborted when the agent stops. */

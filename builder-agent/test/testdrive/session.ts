@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestdriveClaim } from "../../src/contract.ts";
+import { DiskRoom } from "../../src/disk-room.ts";
 import { probeKernel } from "../../src/doctor/probe-kernel.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import { Snapshots } from "../../src/snapshot/snapshots.ts";
@@ -94,9 +95,10 @@ export async function startSession(options: SessionOptions = {}) {
   });
   const { api } = service;
   const endedDisks = new EndedDisks({ stateDir, keptMinutes, keptGb: 1 });
+  const room = new DiskRoom({ config: { stateDir, minFreeGb: 0 }, caches: [cache, endedDisks], log: silent });
   const logged: string[] = [];
   const log = (event: string) => void logged.push(event);
-  const ended = runTestdrive(claim, reserved, { api, config, cache, endedDisks, snapshots, signal, log });
+  const ended = runTestdrive(claim, reserved, { api, config, cache, room, endedDisks, snapshots, signal, log });
   const path = join(stateDir, "testdrives", String(testdriveId));
   return {
     service,

@@ -1,26 +1,30 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DiskRoom } from "../../src/disk-room.ts";
 import { openImageCache } from "../../src/image-cache.ts";
 import { getImage } from "../../src/testdrive/image.ts";
-import { eventually, temporaryDir } from "../support/agent-place.ts";
+import { eventually, silent, temporaryDir } from "../support/agent-place.ts";
+import { smallDisk } from "../support/small-disk.ts";
 import { sessionToken, startFakeService } from "./fake-service.ts";
 
 const medium = Buffer.alloc(100_000, 7);
 
-async function makePlace() {
+async function makePlace({ stateDir, content = medium }: { stateDir?: string; content?: Buffer } = {}) {
   const dir = await temporaryDir();
   const service = await startFakeService();
-  service.image = medium;
-  const path = join(dir.path, "cache");
+  service.image = content;
+  const place = stateDir ?? dir.path;
+  const path = join(place, "cache");
   const cache = await openImageCache(path, 1e9);
+  const room = new DiskRoom({ config: { stateDir: place, minFreeGb: 0 }, caches: [cache], log: silent });
   const image = {
     fileName: "a.iso",
-    size: medium.length,
-    rawSize: medium.length,
+    size: content.length,
+    rawSize: content.length,
     compressed: false,
-    sha256: createHash("sha256").update(medium).digest("hex"),
+    sha256: createHash("sha256").update(content).digest("hex"),
   };
   const claim = {
     testdriveId: 1,
@@ -34,10 +38,11 @@ async function makePlace() {
   const ask = (signal = new AbortController().signal) => {
     const messages: string[] = [];
     const onMessage = (message: string) => void messages.push(message);
-    return { messages, image: getImage(claim, { api: service.api, cache, signal, onMessage }) };
+    return { messages, image: getImage(claim, { api: service.api, cache, room, signal, onMessage }) };
   };
   return {
     service,
+    cache,
     ask,
     /** Returns a function that allows the downloads to start. */
     hold() {
@@ -110,5 +115,31 @@ describe("simultaneous sessions of one image", () => {
     place.service.image = medium;
 
     expect(existsSync((await place.ask().image).path)).toBe(true);
+  });
+});
+
+async function putImage({ cache }: Awaited<ReturnType<typeof makePlace>>, disk: { stateDir: string }) {
+  const file = join(disk.stateDir, "earlier");
+  writeFileSync(file, Buffer.alloc(20e6));
+  return await cache.put(6, "6".repeat(64), file, "raw");
+}
+
+describe("an image that does not fit on the disk", () => {
+  it("replaces images that are not used", async () => {
+    await using disk = await smallDisk();
+    await using place = await makePlace({ stateDir: disk.stateDir, content: Buffer.alloc(10e6, 7) });
+    (await putImage(place, disk)).release();
+    disk.fill(46);
+    expect(existsSync((await place.ask().image).path)).toBe(true);
+    expect(await place.cache.find(6, "6".repeat(64))).toBeUndefined();
+  });
+
+  it("is refused if all images are used", async () => {
+    await using disk = await smallDisk();
+    await using place = await makePlace({ stateDir: disk.stateDir, content: Buffer.alloc(10e6, 7) });
+    using held = await putImage(place, disk);
+    disk.fill(46);
+    await expect(place.ask().image).rejects.toThrow(/^The builder agent has 0\.0 GiB of free disk space/);
+    expect(existsSync(held.path)).toBe(true);
   });
 });
