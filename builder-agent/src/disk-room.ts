@@ -104,6 +104,12 @@ export class DiskRoom {
     }
   }
 
+  /** Whether the reserve for one build is still free after that many bytes are written. Deletes caches to achieve this. */
+  async fits(bytes: number): Promise<boolean> {
+    const wanted = this.#means.config.minFreeGb * gb + bytes;
+    return (await this.freed(wanted)) >= wanted;
+  }
+
   /** Deletes caches until that many bytes are free. Returns how many are. */
   async freed(wanted: number): Promise<number> {
     const { config, caches } = this.#means;

@@ -1,8 +1,7 @@
 import { constants, copyFile, open, rm, stat, type FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
 import { z } from "zod";
 import { imageFormats, ModifiedOrder, type TestdriveClaim } from "../contract.ts";
-import { freeBytes } from "../disk-room.ts";
+import type { DiskRoom } from "../disk-room.ts";
 import type { CachedImage } from "../image-cache.ts";
 import { leaseOfTestdrive } from "../lease.ts";
 import { sentenceOf, type Log } from "../log.ts";
@@ -22,6 +21,7 @@ export interface SessionFilesParts {
   image: Pick<CachedImage, "path" | "format">;
   api: Pick<WorkerApi, "openModified" | "answerModified">;
   endedDisks: EndedDisks;
+  room: Pick<DiskRoom, "fits">;
   /** Aborted when the agent stops. */
   signal: AbortSignal;
   log: Log;
@@ -150,10 +150,10 @@ export class SessionFiles implements AsyncDisposable {
   }
 
   async #copy(overlay: string, machine: Machine): Promise<string> {
-    const { endedDisks, claim } = this.#parts;
+    const { endedDisks, claim, room } = this.#parts;
     const bytes = (await stat(overlay)).blocks * 512;
     const copy = await endedDisks.pathFor(`${claim.testdriveId}-${++this.#copies}.qcow2`);
-    if (bytes > maxCopyBytes || bytes * 2 > (await freeBytes(dirname(copy)))) {
+    if (bytes > maxCopyBytes || !(await room.fits(bytes))) {
       throw new UnreadableDisk("it has changed too much to be read while it runs. Read it when the session is over");
     }
     try {

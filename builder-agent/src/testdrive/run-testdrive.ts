@@ -43,7 +43,7 @@ export interface TestdriveParts {
   >;
   config: Pick<Config, "stateDir" | "memoryMb" | "accel" | "testdriveDiskGb">;
   cache: ImageCache;
-  room: Pick<DiskRoom, "freed">;
+  room: Pick<DiskRoom, "freed" | "fits">;
   snapshots: Pick<Snapshots, "start" | "keep">;
   endedDisks: EndedDisks;
   /** Aborted when the agent stops. */

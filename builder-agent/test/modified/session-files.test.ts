@@ -128,6 +128,17 @@ describe("the files of a session", () => {
     expect(session.reason()).toEqual([]);
   });
 
+  it("are refused if a copy would need the reserve of builds, and the machine continues", async () => {
+    const disk = writingDisk();
+    await using session = await startSession({ sector: disk, diskBytes: disk.length, minFreeGb: 1e6 });
+    expect(await ask(session, motd)).toMatchObject({
+      kind: "refused",
+      why: "unreadable",
+      message: expect.stringContaining("has changed too much"),
+    });
+    expect(session.reason()).toEqual([]);
+  });
+
   it("are refused for an installation medium", async () => {
     await using session = await startSession({ change: (claim) => ({ ...claim, imageType: "oemiso" }) });
     expect(await ask(session, { kind: "archive" })).toMatchObject({ kind: "refused", why: "unreadable" });

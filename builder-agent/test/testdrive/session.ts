@@ -52,6 +52,8 @@ export interface SessionOptions {
   snapshots?: "on" | "off";
   /** How long the disk is kept after the end. */
   keptMinutes?: number;
+  /** Default: 0. */
+  minFreeGb?: number;
 }
 
 const sendScreen = () => Promise.reject(new Error("no snapshot is made"));
@@ -59,7 +61,7 @@ const sendScreen = () => Promise.reject(new Error("no snapshot is made"));
 /** One testdrive on a real QEMU, with the Worker's side of it in this process. */
 export async function startSession(options: SessionOptions = {}) {
   const { ports, sector = probeKernel(), image, change = (claim) => claim, stateName = "s", keptMinutes = 0 } = options;
-  const { testdriveDiskGb = 1, diskBytes = mebi } = options;
+  const { testdriveDiskGb = 1, diskBytes = mebi, minFreeGb = 0 } = options;
   const dir = await temporaryDir();
   const stateDir = join(dir.path, stateName);
   const service = await startFakeService();
@@ -95,7 +97,7 @@ export async function startSession(options: SessionOptions = {}) {
   });
   const { api } = service;
   const endedDisks = new EndedDisks({ stateDir, keptMinutes, keptGb: 1 });
-  const room = new DiskRoom({ config: { stateDir, minFreeGb: 0 }, caches: [cache, endedDisks], log: silent });
+  const room = new DiskRoom({ config: { stateDir, minFreeGb }, caches: [cache, endedDisks], log: silent });
   const logged: string[] = [];
   const log = (event: string) => void logged.push(event);
   const ended = runTestdrive(claim, reserved, { api, config, cache, room, endedDisks, snapshots, signal, log });
