@@ -1,4 +1,4 @@
-import { lutimes, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { lutimes, mkdir, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Mutex } from "./mutex.ts";
 
@@ -207,6 +207,7 @@ export class DiskCache {
       this.#entries.delete(each);
       await rm(each, { recursive: true, force: true });
     }
+    if (dirname(path) !== this.#layout.dir) await removeIfEmpty(dirname(path));
     return removed;
   }
 
@@ -237,6 +238,13 @@ async function replace(from: string, path: string): Promise<void> {
     await rm(path, { recursive: true, force: true });
     await rename(from, path);
   }
+}
+
+/** Each empty directory would be read at each eviction. */
+async function removeIfEmpty(dir: string): Promise<void> {
+  await rmdir(dir).catch((error: unknown) => {
+    if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(String(codeOf(error)))) throw error;
+  });
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : undefined);

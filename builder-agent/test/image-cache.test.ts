@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openImageCache, type CachedImage, type ImageCache } from "../src/image-cache.ts";
@@ -61,6 +61,23 @@ describe("the image cache", () => {
     (await put(dir.path, cache, 3, 0)).release();
 
     expect([existsSync(old.path), existsSync(older.path)]).toEqual([true, false]);
+  });
+
+  it("removes the directory of a build without images", async () => {
+    await using dir = await temporaryDir();
+    const place = join(dir.path, "cache");
+    const cache = await openImageCache(place, 1.5 * imageBytes);
+    const image = await put(dir.path, cache, 1, 600);
+    await putSnapshot(dir.path, cache, image);
+    image.release();
+
+    (await put(dir.path, cache, 2, 0)).release();
+    await cache.idle();
+
+    expect(readdirSync(place).toSorted()).toEqual(["2", "boot-id"]);
+    (await put(dir.path, cache, 1, 0)).release();
+    await cache.idle();
+    expect(readdirSync(place).toSorted()).toEqual(["1", "boot-id"]);
   });
 
   it("keeps an image while it is in use", async () => {
