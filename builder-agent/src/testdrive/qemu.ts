@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
-import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endOf, hasSucceeded, killGroup, processorMs, type Exit } from "../process.ts";
+import { boundedLines } from "./bounded-lines.ts";
 import { diskFailureOf } from "./qmp-events.ts";
 import { clientsPort, clientsSocket, forwardedPort, forwardsOf } from "./guest-network.ts";
 import { watchKernelStart, type KernelStart } from "./kernel-start.ts";
@@ -213,7 +213,7 @@ const isSignal = (name: string): name is NodeJS.Signals => name in constants.sig
 function lastLines(child: ChildProcess): string[] {
   const lines: string[] = [];
   if (!child.stderr) return lines;
-  createInterface({ input: child.stderr }).on("line", (line) => {
+  boundedLines(child.stderr).on("line", (line) => {
     lines.push(line.slice(0, 200));
     if (lines.length > 3) lines.shift();
   });

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { boundedLines } from "./bounded-lines.ts";
 
 const Message = z.union([
   z.object({ event: z.string(), data: z.unknown().optional() }),
@@ -68,7 +68,7 @@ function tryConnect(path: string): Promise<Socket | undefined> {
 
 function speakQmp(socket: Socket, onEvent: (event: QmpEvent) => void): Qmp {
   const waiting: PromiseWithResolvers<unknown>[] = [];
-  const lines = createInterface({ input: socket });
+  const lines = boundedLines(socket);
   lines.on("line", (line) => {
     const message = parseMessage(line);
     if (message === undefined) return void socket.destroy();
