@@ -45,3 +45,6 @@ export const placeholders = {
 } as const;
 
 export type Placeholder = keyof typeof placeholders;
+
+/** The placeholders whose values are paths on this machine. */
+export const localPaths: ReadonlySet<Placeholder> = new Set(["directory", "file", "target"]);

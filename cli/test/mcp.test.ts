@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Option } from "../src/command.ts";
 import { commands } from "../src/commands.ts";
+import { localPaths, placeholders } from "../src/placeholders.ts";
 import { assistantOf, called } from "./support/assistant.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
 import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
@@ -87,6 +89,22 @@ describe("kiln mcp", () => {
         },
       },
     });
+  });
+
+  it("offers no option that is a path on this machine", async () => {
+    const paths = Object.entries(placeholders).filter(([, meaning]) => meaning.includes("on this machine"));
+    expect(new Set(paths.map(([name]) => name))).toEqual(localPaths);
+    const all = commands.flatMap(({ options }) => Object.values<Option>(options));
+    const abouts = all
+      .filter(({ placeholder }) => placeholder && localPaths.has(placeholder))
+      .map(({ about }) => about);
+    const { tools } = await writer.listTools();
+    const offered = tools.flatMap(({ inputSchema }) => Object.values(inputSchema.properties ?? {}));
+    expect(offered.filter((one) => abouts.includes(String(Object(one).description)))).toEqual([]);
+    const check = tools.find(({ name }) => name === "log_check");
+    expect(Object.keys(check?.inputSchema.properties ?? {})).toEqual(["json"]);
+    const answer = await called(reader, "log_check", { witnesses: "/etc/passwd" });
+    expect(answer).toEqual({ text: expect.stringContaining("must NOT have additional properties"), isError: true });
   });
 
   it("answers with what the command prints, or with JSON", async () => {

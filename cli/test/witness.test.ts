@@ -142,6 +142,10 @@ it("lets `kiln verify` demand a quorum of witnesses, without a network", async (
     ["--witnesses", "logs.keys"],
   ])
     expect(await verify(...wrong)).toMatchObject({ code: 64 });
+  writeFileSync(at("wrong.keys"), "# mine\nhttps://mira:secret@git.test\n");
+  const wrong = await verify("--witnesses", "wrong.keys");
+  expect(wrong).toMatchObject({ code: 64, stderr: expect.stringContaining("Line 2 of wrong.keys is not the key") });
+  expect(wrong.stderr).not.toContain("secret");
   writeFileSync(at("twice.keys"), `${one.key}\n${one.key}\n`);
   expect(await verify("--witnesses", "twice.keys", "--quorum", "2")).toMatchObject({ code: 64 });
 });

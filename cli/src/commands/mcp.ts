@@ -6,7 +6,7 @@ export const mcpFor = (commands: readonly Command[]) => [
     summary: "Serve the commands to an assistant by the Model Context Protocol",
     details:
       "The assistant starts it, and talks to it over standard input and output. It gets the commands that read; with " +
-      "--write also those that change appliances, start builds and delete. None of them reads or writes a file on this machine.",
+      "--write also those that change appliances, start builds and delete. None of them takes the path of a file on this machine.",
     options: { write: flag("also offer the commands that change or delete something") },
     examples: ["claude mcp add kiln -- kiln mcp", "kiln mcp --write --url https://kiln.example.org"],
     act: async ({ url, login, note }, { write }) => {

@@ -1,7 +1,7 @@
 import { applianceSchema, type Schema } from "../appliance-file/check.ts";
 import type { Client } from "../client/client.ts";
 import { imageTypes } from "../image-types.ts";
-import type { Placeholder } from "../placeholders.ts";
+import { localPaths, type Placeholder } from "../placeholders.ts";
 
 /** A word that may be completed, with its meaning. */
 export interface Candidate {
@@ -38,7 +38,6 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     const { channels } = await client.call("listChannels", { appliance_id: id });
     return channels.map(({ name, version }) => ({ text: name, ...(version !== undefined && { about: version }) }));
   },
-  directory: () => "files",
   events: words(
     "build.queued",
     "build.started",
@@ -50,7 +49,6 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     "image.outdated",
     "image.affected",
   ),
-  file: () => "files",
   on_or_off: words("on", "off"),
   overlay: async ({ client, given }) => {
     if (given.appliance === undefined) return [];
@@ -82,7 +80,6 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     ...(await templates(context.client)).map(({ name, basesystem }) => ({ text: name, about: basesystem })),
     ...(await appliances(context)),
   ],
-  target: () => "files",
   testdrive: async ({ client }) =>
     (await client.call("listTestdrives", {})).testdrives.map((one) => ({
       text: String(one.id),
@@ -104,6 +101,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     (await client.call("listWebhooks", {})).webhooks.map(({ id, url }) => ({ text: String(id), about: url })),
 };
 sources.other = builds;
+for (const path of localPaths) sources[path] = () => "files";
 
 /** The names of appliances, or ids for those that share a name. */
 async function appliances({ client }: Context): Promise<Candidate[]> {

@@ -3,7 +3,7 @@ import { type Command, globalOptions, type Option, optionValues, shownParameter 
 import { Complaint, type Exit } from "../complaint.ts";
 import { Kiln } from "../kiln.ts";
 import { Painter } from "../output/painter.ts";
-import { placeholders } from "../placeholders.ts";
+import { localPaths, placeholders } from "../placeholders.ts";
 
 /** A command as a tool of the Model Context Protocol. */
 export interface Tool {
@@ -53,11 +53,21 @@ function toolOf(one: Command, url: string | undefined): Tool {
   };
 }
 
-/** Options that no tool has: one that waits too long for an assistant, and one that reveals secrets to it. */
-const unoffered = new Set(["follow", "showSecrets"]);
+/** Options that no tool has, each with the reason. */
+const unoffered = new Map([
+  ["follow", "An assistant would wait too long."],
+  ["showSecrets", "An assistant must not learn secrets."],
+  ["quorum", "It is only for the file of --witnesses."],
+  ["bare", "It is only for a provenance file."],
+]);
+
+/** A path on this machine, of which even an error message could reveal the contents. */
+const isPath = ({ placeholder }: Option): boolean => placeholder !== undefined && localPaths.has(placeholder);
 
 const optionsOf = ({ options }: Command): [key: string, option: Option][] =>
-  Object.entries({ ...options, json: globalOptions.json }).filter(([key]) => !unoffered.has(key));
+  Object.entries({ ...options, json: globalOptions.json }).filter(
+    ([key, option]) => !unoffered.has(key) && !isPath(option),
+  );
 
 const nameOf = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

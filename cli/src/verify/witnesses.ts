@@ -24,12 +24,13 @@ export function keysIn(file: string, type: KeyType): NamedKey[] {
   const next = "It must have a key on each line: NAME+HASH+KEY.";
   const lines = readText(file, next)
     .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("#"));
-  const keys = lines.map((line) => {
-    const key = readKey(line);
+    .map((line, nth) => ({ text: line.trim(), number: nth + 1 }))
+    .filter(({ text }) => text !== "" && !text.startsWith("#"));
+  const keys = lines.map(({ text, number }) => {
+    const key = readKey(text);
     if (key?.type === type) return key;
-    throw new Complaint("misused", `${file} has a line that is not the key of a ${type}: ${line}`, next);
+    // Without the line itself: the file may be a wrong one, with secrets.
+    throw new Complaint("misused", `Line ${number} of ${file} is not the key of a ${type}.`, next);
   });
   // A key under two names is one witness.
   return type === "log" ? keys : [...new Map(keys.map((one) => [one.key.x, one])).values()];
