@@ -12,7 +12,7 @@ export const exitCodes = {
   cancelled: { code: 5, about: "the build was cancelled" },
   unverified: { code: 6, about: "a file, a signature or a key does not match" },
   signedOut: { code: 7, about: "not signed in, or the key or token may not do that" },
-  unreachable: { code: 8, about: "the service did not answer" },
+  unreachable: { code: 8, about: "the service did not answer, or has too many requests" },
   notFound: { code: 9, about: "nothing has that name or id" },
   misused: { code: 64, about: "the command line is wrong" },
 } as const;

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { run, type Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
+import { busy, busyOnce, type StandIn } from "./support/service.ts";
 import { signedInMachine } from "./support/signed-in.ts";
 
 const user = "/api/v2/user";
@@ -94,6 +94,17 @@ describe("kiln build --follow", () => {
     expect([ended.code, asked]).toEqual([0, [undefined, "120"]]);
     expect(ended.stderr).toContain("Uploading the image");
   });
+});
+
+it.each([0, 3600])("goes on after the service was too busy for its log, asked to wait %i s", async (seconds) => {
+  offer("finished", "Finished");
+  busyOnce(service.answers, [`${user}/running_builds/7/log`], seconds);
+  expect(await machine.kiln(["build", "1000", "--follow"])).toMatchObject({ code: 0 });
+});
+
+it("ends with 8 if the service has too many requests", async () => {
+  service.answers[`POST ${user}/running_builds`] = busy(3600);
+  expect(await machine.kiln(["build", "1000"])).toMatchObject({ code: 8, stderr: expect.stringContaining("Wait") });
 });
 
 it("builds further types of the version when the first is finished", async () => {

@@ -11,6 +11,8 @@ import { openSigningKey } from "../../src/lib/attest/signing-key.ts";
 import { PlainLog } from "../../test/attest/log/plain-log.ts";
 import { newMachine, type Machine } from "./support/machine.ts";
 import {
+  busy,
+  busyOnce,
   newKey,
   publishedKeys,
   signedInto,
@@ -202,6 +204,30 @@ describe("kiln download", () => {
     expect(await kiln("verify", name, "--logged")).toMatchObject({ code: 0 });
     await serve(logOf(3, 1));
     expect(await kiln("log", "check")).toMatchObject({ code: 6, stderr: expect.stringContaining("rewound") });
+  });
+
+  it("waits for a busy service, and takes nothing for absent", async () => {
+    await serve(logOf(3, 2));
+    service.answers[proof] = send(await proofIn(logOf(3, 2), 3));
+    busyOnce(service.answers, [proof, `/files/${name}`, `/files/${name}.intoto.jsonl`, "/log/checkpoint"]);
+    expect(await download()).toMatchObject({ code: 0, stdout: expect.stringContaining("entry 3 of kiln.test/log") });
+    expect(existsSync(at(`${name}.tlog-proof`))).toBe(true);
+  });
+
+  it.each([".intoto.jsonl", ".tlog-proof"])("keeps what it has if the service stays busy with %s", async (suffix) => {
+    await serve(logOf(3, 2));
+    writeFileSync(at(`${name}.tlog-proof`), await proofIn(logOf(3, 2), 3));
+    service.answers[`/files/${name}${suffix}`] = busy(3600);
+    expect(await download()).toMatchObject({ code: 8, stderr: expect.stringContaining("too many requests") });
+    expect(existsSync(at(`${name}.tlog-proof`))).toBe(true);
+    expect(existsSync(at(name))).toBe(false);
+  });
+
+  it("does not take a busy service for one without the image", async () => {
+    service.answers[`/files/${name}`] = busy(3600);
+    const ended = await download();
+    expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining("too many requests") });
+    expect(ended.stderr).not.toContain("Build it again");
   });
 
   it("leaves no image if the log was forked since the last time", async () => {

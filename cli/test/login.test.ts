@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { newMachine, run, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
+import { busy, busyOnce, newKey, signedInto, standIn, type StandIn } from "./support/service.ts";
 
 const key = newKey();
 let machine: Machine;
@@ -31,6 +31,19 @@ it("stores the secret in a file that only its owner can read", async () => {
     secret: "secret word",
   });
   expect(await machine.kiln(["list"])).toMatchObject({ code: 0, stdout: "None.\n" });
+});
+
+it("does not take a service that restarts for another kind of server", async () => {
+  const keys = "/.well-known/kiln-attestation-keys.json";
+  busyOnce(service.answers, [keys]);
+  const login = async () => await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
+  expect(await login()).toMatchObject({ code: 0 });
+  service.answers[keys] = busy(3600, 503);
+  const ended = await login();
+  expect(ended).toMatchObject({
+    code: 8,
+    stderr: expect.stringContaining("cannot answer at this moment (status 503)"),
+  });
 });
 
 it("prints who is signed in, and forgets the key", async () => {

@@ -48,6 +48,7 @@ beforeAll(async () => {
     "/api/v2/user/testdrives": { testdrives: [{ id: 3, server: { vnc: { password: "viewer" } } }] },
     [`${path}/1002`]: badGateway,
     [`${path}/1002/software`]: badGateway,
+    [`${path}/1002/definition`]: badGateway,
   });
   await machine.kiln(["login", service.url, "--account", "tux"], { input: "key\n" });
   [reader, writer] = await Promise.all([assistantOf(machine), assistantOf(machine, "--write")]);

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import manifest from "../../package.json" with { type: "json" };
 import { routes, type Calls } from "./calls.ts";
 import { Complaint } from "../complaint.ts";
 import { ServiceRefusal, unreachable } from "./failure.ts";
+import { send } from "./send.ts";
 
 export type CallName = keyof Calls;
 export type RequestOf<N extends CallName> = Calls[N]["request"];
@@ -37,9 +37,6 @@ interface Route {
   body?: string;
   answer: "document" | "file" | "nothing";
 }
-
-/** A lost request is sent again after these pauses. A POST has an idempotency key, so that it acts only once. */
-const pausesMs = [300, 1_000, 3_000];
 
 const userAgent = `kiln/${manifest.version} (command line)`;
 
@@ -110,34 +107,6 @@ function take(values: Map<string, unknown>, name: string): unknown {
   values.delete(name);
   return value;
 }
-
-async function send(url: string, init: Init): Promise<Response> {
-  for (const pause of [...pausesMs, undefined]) {
-    try {
-      return await fetch(url, init);
-    } catch (error) {
-      if (init.signal?.aborted || pause === undefined || !mayRepeat(init) || !wasCut(error))
-        throw unreachable(new URL(url).origin, error);
-      await sleep(pause);
-    }
-  }
-  throw unreachable(new URL(url).origin, undefined);
-}
-
-/**
- * A repeated DELETE could report an unknown id. Before a PATCH is repeated, the service must report the current offset.
- */
-const mayRepeat = ({ method }: Init): boolean => method !== "DELETE" && method !== "PATCH";
-
-/**
- * Whether the connection was lost. A refused connection does not count, because it means that no service runs there.
- */
-function wasCut(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && "code" in cause && cutCodes.has(String(cause.code));
-}
-
-const cutCodes = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 async function documentOf(answer: Response): Promise<unknown> {
   const { origin } = new URL(answer.url);

@@ -29,6 +29,22 @@ export const unreachable = (url: string, cause: unknown): Complaint =>
     "Check that the service is running and the address is right. `kiln login ADDRESS` signs in to another one.",
   );
 
+/** Whether the service is too busy, or restarting. The same request may succeed a moment later. */
+export const isBusy = ({ status }: { status: number }): boolean => status === 429 || status >= 500;
+
+/** The service answered, but not with the file. */
+export function unavailable(url: string, status: number): Complaint {
+  const { origin, pathname } = new URL(url);
+  if (isBusy({ status }))
+    return new Complaint("unreachable", `${origin} ${busyText(status)} (status ${status}).`, waitAdvice);
+  const next = "Check that the address is right. If it is, tell the operator of the service.";
+  return new Complaint("refused", `${origin} refused ${pathname} with status ${status}.`, next);
+}
+
+const busyText = (status: number): string =>
+  status === 429 ? "has too many requests at this moment" : "cannot answer at this moment";
+const waitAdvice = "Wait a few minutes, then try again. If the problem persists, tell the operator of the service.";
+
 function reasonOf(cause: unknown): string {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   if (!(inner instanceof Error)) return "";
@@ -40,6 +56,7 @@ type Cause = Omit<Refused, "message">;
 function exitOf({ code, status, call }: Cause): Exit {
   if (isUnknown({ code, status, call })) return "notFound";
   if (status === 401 || code === "access_denied") return "signedOut";
+  if (status === 429) return "unreachable";
   if (status >= 500) return "broken";
   return code === "configuration_error" ? "unbuildable" : "refused";
 }
@@ -59,7 +76,7 @@ function adviceFor({ code, status, call }: Cause): string {
   if (status === 401) return "Sign in again: `kiln login`.";
   if (status >= 500) return "Try again in a moment. If the problem persists, tell the operator of the service.";
   if (status === 412) return "Nothing was changed. `kiln plan` shows what is different now; then apply the file again.";
-  if (status === 429) return "Wait a few minutes, then try again.";
+  if (status === 429) return waitAdvice;
   if (isUnknownSource({ code, status, call }))
     return "`kiln templates` and `kiln gallery search` list what can be cloned.";
   const isOfPath = status !== 400 && isUnknown({ code, status, call });

@@ -99,5 +99,7 @@ async function fromService(
 /** Signs in only if a call is made, because some words need no service. */
 const lazyClient = (url: string | undefined): Client => ({
   url: "",
-  call: async (name, request, extra) => await openClient(readLogin(url)).call(name, request, extra),
+  call: async (name, request, extra) =>
+    // Ends repeats, too: a shell waits for the end of the program.
+    await openClient(readLogin(url)).call(name, request, { ...extra, signal: AbortSignal.timeout(maxMs) }),
 });

@@ -1,3 +1,4 @@
+import { send } from "../client/send.ts";
 import { headerBytes, readHeader, type DeltaHeader } from "../delta.ts";
 import { wholeOf } from "./resumed.ts";
 
@@ -60,7 +61,7 @@ export async function deltasTo({ url, sha256, isHere, older }: Wanted): Promise<
 async function deltaOf(image: string): Promise<RemoteDelta | undefined> {
   const url = image + deltaSuffix;
   try {
-    const answer = await fetch(url, { headers: { range: `bytes=0-${headerBytes - 1}` } });
+    const answer = await send(url, { headers: { range: `bytes=0-${headerBytes - 1}` } });
     let start = Buffer.alloc(0);
     for await (const bytes of (answer.ok && answer.body) || []) {
       start = Buffer.concat([start, bytes]);
@@ -75,7 +76,7 @@ async function deltaOf(image: string): Promise<RemoteDelta | undefined> {
 }
 
 const sizeOf = async (url: string): Promise<number> =>
-  await fetch(url, { method: "HEAD" }).then(
+  await send(url, { method: "HEAD" }).then(
     ({ ok, headers }) => (ok ? Number(headers.get("content-length") ?? 0) : 0),
     () => 0,
   );

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:f
 import { basename, join } from "node:path";
 import { billSuffixes, provenanceSuffix } from "../attest.ts";
 import type { AnswerOf } from "../client/client.ts";
-import { unreachable } from "../client/failure.ts";
+import { sendForFile } from "../client/send.ts";
 import { Complaint } from "../complaint.ts";
 import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
@@ -145,20 +145,14 @@ const isImage = async (file: string, { checksum }: Image): Promise<boolean> =>
  * older services have neither.
  */
 async function fetchIfThere(file: string, url: string, suffix: string): Promise<void> {
-  const answer = await answerAt(url + suffix);
-  if (answer.status >= 500) throw unreachable(new URL(url).origin, new Error(`status ${answer.status}`));
-  if (answer.ok) writeFileSync(file + suffix, await answer.text());
+  const answer = await sendForFile(url + suffix);
+  if (answer) writeFileSync(file + suffix, await answer.text());
   else rmSync(file + suffix, { force: true });
 }
 
-const answerAt = async (url: string): Promise<Response> =>
-  await fetch(url).catch((error: unknown) => {
-    throw unreachable(new URL(url).origin, error);
-  });
-
 async function textAt(url: string): Promise<string> {
-  const answer = await answerAt(url);
-  if (answer.ok) return await answer.text();
+  const answer = await sendForFile(url);
+  if (answer) return await answer.text();
   throw unverified(
     "The service has no signed provenance of this image.",
     "If you trust the connection to the service, use --unverified: then only the checksum is verified.",

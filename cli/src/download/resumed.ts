@@ -2,7 +2,8 @@ import { createWriteStream, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pipeline } from "node:stream/promises";
 import { Complaint } from "../complaint.ts";
-import { unreachable } from "../client/failure.ts";
+import { isBusy, unavailable, unreachable } from "../client/failure.ts";
+import { pauseAfter } from "../client/send.ts";
 
 /** Reports how many bytes of a file have arrived. The state is `waiting` after the connection was lost. */
 export type ProgressReporter = (arrived: number, whole: number, state: "arriving" | "waiting") => void;
@@ -27,15 +28,16 @@ export async function downloadTo(part: string, url: string, report: ProgressRepo
     if (ended === "whole") return;
     if (known > 0) report(sizeOf(part), known, "waiting");
     failures = sizeOf(part) > before ? 0 : failures + 1;
-    const pause = pausesMs[failures];
-    if (pause === undefined) throw unreachable(new URL(url).origin, ended);
-    await sleep(pause);
+    const usual = pausesMs[failures];
+    const pause = usual !== undefined && ended instanceof Response ? pauseAfter(ended, usual) : usual;
+    if (pause !== undefined) await sleep(pause);
+    else throw ended instanceof Response ? unavailable(url, ended.status) : unreachable(new URL(url).origin, ended);
   }
 }
 
 type Arrived = (arrived: number, whole: number) => void;
 
-/** Returns "whole", or the reason for the interruption. */
+/** Returns "whole", or the reason for the interruption: an error, or the answer of a busy service. */
 async function attempt(part: string, url: string, report: Arrived): Promise<unknown> {
   const idle = new AbortController();
   const clock = setTimeout(() => idle.abort(new Error("nothing arrived for 30 s")), idleMs);
@@ -44,7 +46,10 @@ async function attempt(part: string, url: string, report: Arrived): Promise<unkn
     const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {};
     const answer = await fetch(url, { headers, signal: idle.signal });
     if (answer.status === 416 && wholeOf(answer) === from) return "whole";
-    if (answer.status >= 500) return new Error(`status ${answer.status}`);
+    if (isBusy(answer)) {
+      await answer.body?.cancel();
+      return answer;
+    }
     if (!answer.ok || !answer.body) throw refusal(answer.status);
     const start = answer.status === 206 ? from : 0;
     await append(part, { body: answer.body, start, whole: wholeOf(answer) }, (arrived, whole) => {

@@ -3,7 +3,7 @@ import { open, stat, type FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnswerOf, Client, RequestOf } from "../client/client.ts";
-import { ServiceRefusal } from "../client/failure.ts";
+import { isBusy, ServiceRefusal } from "../client/failure.ts";
 import { Complaint } from "../complaint.ts";
 
 type Upload = AnswerOf<"getUpload">["upload"];
@@ -78,5 +78,5 @@ async function sendPiece(client: Client, id: number, { file, offset }: Piece): P
 /** Whether the upload can continue: after an interruption, another request in progress, or a wrong offset. */
 const mayGoOn = (error: unknown): boolean =>
   error instanceof ServiceRefusal
-    ? error.status === 409 || error.status === 423 || error.status >= 500
+    ? error.status === 409 || error.status === 423 || isBusy(error)
     : error instanceof Complaint && error.exit === "unreachable";

@@ -1,4 +1,4 @@
-import { unreachable } from "../client/failure.ts";
+import { sendForFile } from "../client/send.ts";
 import { continues, type Checkpoint } from "../image-log.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "./envelope.ts";
@@ -45,10 +45,7 @@ async function refuseOtherHistory(url: string, earlier: Checkpoint, now: Checkpo
 
 /** A file of the log. */
 async function fetched(url: string, path: string): Promise<Uint8Array> {
-  const answer = await fetch(`${url}/log/${path}`).catch((error: unknown) => {
-    throw unreachable(url, error);
-  });
-  if (answer.ok) return await answer.bytes();
-  if (answer.status !== 404) throw unreachable(url, new Error(`status ${answer.status}`));
+  const answer = await sendForFile(`${url}/log/${path}`);
+  if (answer) return await answer.bytes();
   throw unverified(`The public log of ${url} has no ${path}.`, "A log begins when the first version is published.");
 }

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { publicKeyOf } from "../attest.ts";
 import { Complaint } from "../complaint.ts";
-import { unreachable } from "../client/failure.ts";
+import { isBusy, unavailable } from "../client/failure.ts";
+import { send } from "../client/send.ts";
 import { value } from "../command.ts";
 import type { PinnedKey } from "../login/login.ts";
 
 /** The public keys of a service, the current one first. */
 export async function fetchKeys(url: string): Promise<PinnedKey[]> {
-  const answer = await fetch(`${url}/.well-known/kiln-attestation-keys.json`).catch((error: unknown) => {
-    throw unreachable(url, error);
-  });
+  const answer = await send(`${url}/.well-known/kiln-attestation-keys.json`);
+  if (isBusy(answer)) throw unavailable(answer.url, answer.status);
   const notKiln = () =>
     new Complaint(
       "unreachable",

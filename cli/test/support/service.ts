@@ -50,6 +50,24 @@ export const answering =
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
   };
 
+/** Refuses as a busy service does. @param seconds how long to wait, as it asks */
+export const busy =
+  (seconds: number, status = 429) =>
+  (_request: unknown, response: ServerResponse): void =>
+    void response.writeHead(status, { "retry-after": String(seconds) }).end("Slow down");
+
+/** Refuses the first request of each path once. */
+export function busyOnce(answers: StandIn["answers"], paths: readonly string[], seconds = 0): void {
+  for (const path of paths) {
+    const later = answers[path];
+    answers[path] = (request, response) => {
+      if (later === undefined) delete answers[path];
+      else answers[path] = later;
+      busy(seconds)(request, response);
+    };
+  }
+}
+
 /** A key with which a service signs, in its published form. */
 export interface SigningKey {
   kid: string;
