@@ -1,7 +1,8 @@
 import { follow, type StreamEvent } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import type { Kiln } from "../kiln.ts";
-import { count, moment, table, visible } from "../output/table.ts";
+import { wordsOf, type Announced } from "../output/event.ts";
+import { moment, table, visible } from "../output/table.ts";
 import { numberOf } from "../resolve.ts";
 
 /** Stored events arrive immediately. If no more arrive for this long, those were all. */
@@ -83,27 +84,11 @@ export const events = [
   }),
 ];
 
-/** The data of an event. */
-interface Announced {
-  created_at: string;
-  build?: { id: number; name: string; version: string; image_type: string; message: string };
-  testdrive?: { id: number; build_id: number; message: string };
-  version?: { appliance_id: number; name: string; version: string };
-  image?: { name: string; version: string; image_type: string; newer: number; security: number };
-}
-
 function printEvent(kiln: Kiln, { id, event, data }: StreamEvent): void {
   const announced = JSON.parse(data) as Announced;
   if (kiln.isJson) return kiln.print(JSON.stringify(announced));
+  const words = visible(wordsOf(event, announced));
   return kiln.print(
-    `${(id ?? "").padStart(4)}  ${moment(announced.created_at) ?? ""}  ${event.padEnd(17)}  ${visible(wordsOf(announced))}`,
+    `${(id ?? "").padStart(4)}  ${moment(announced.created_at) ?? ""}  ${event.padEnd(17)}  ${words}`.trimEnd(),
   );
-}
-
-function wordsOf({ build, testdrive, version, image }: Announced): string {
-  if (build) return `build ${build.id} of ${build.name} (${build.image_type}, ${build.version}): ${build.message}`;
-  if (testdrive) return `testdrive ${testdrive.id} of build ${testdrive.build_id}: ${testdrive.message}`;
-  if (!image) return `${version?.name ?? ""} ${version?.version ?? ""}`;
-  const { name, image_type: type, newer, security } = image;
-  return `${name} (${type}, ${image.version}): ${count(newer, "newer package")}, ${count(security, "security update")}`;
 }

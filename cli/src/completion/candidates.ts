@@ -1,6 +1,7 @@
 import { applianceSchema, type Schema } from "../appliance-file/check.ts";
 import type { Client } from "../client/client.ts";
 import { imageTypes } from "../image-types.ts";
+import { eventWords } from "../output/event.ts";
 import { localPaths, type Placeholder } from "../placeholders.ts";
 
 /** A word that may be completed, with its meaning. */
@@ -38,17 +39,7 @@ export const sources: Partial<Record<Placeholder, Source>> = {
     const { channels } = await client.call("listChannels", { appliance_id: id });
     return channels.map(({ name, version }) => ({ text: name, ...(version !== undefined && { about: version }) }));
   },
-  events: words(
-    "build.queued",
-    "build.started",
-    "build.finished",
-    "build.failed",
-    "testdrive.ended",
-    "version.published",
-    "channel.moved",
-    "image.outdated",
-    "image.affected",
-  ),
+  events: words(...Object.keys(eventWords)),
   on_or_off: words("on", "off"),
   overlay: async ({ client, given }) => {
     if (given.appliance === undefined) return [];
