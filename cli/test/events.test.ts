@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { eventNames, type EventName } from "../../src/model/event-names.ts";
 import type { Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
+import { busy, type StandIn } from "./support/service.ts";
 import { signedInMachine } from "./support/signed-in.ts";
 
 let machine: Machine;
@@ -60,4 +60,28 @@ it("prints a line for each event", async () => {
       (name, nth) => `${String(nth + 1).padStart(4)}  2026-11-21 09:00  ${name.padEnd(17)}  ${events[name][1]}`,
     ),
   );
+});
+
+it("waits for a service that needs longer to answer", async () => {
+  const stored = streamOf(sent(1, "build.queued", build));
+  service.answers["/api/v2/user/events"] = (request, response) => setTimeout(() => stored(request, response), 6_000);
+  expect(await machine.kiln(["events"])).toMatchObject({ code: 0, stdout: expect.stringContaining(lineOfBuild) });
+});
+
+it.each([
+  ["is not there", "does not answer", async () => await service[Symbol.asyncDispose]()],
+  ["stays busy", "The service answered 429", () => void (service.answers["/api/v2/user/events"] = busy(3600))],
+  [
+    "cuts the connection",
+    "does not answer",
+    () =>
+      void (service.answers["/api/v2/user/events"] = (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(sent(1, "build.queued", build), () => response.destroy());
+      }),
+  ],
+])("reports a service that %s", async (_, told, fail) => {
+  await fail();
+  const ended = await machine.kiln(["events"]);
+  expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining(told) });
 });

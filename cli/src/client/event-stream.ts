@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { Complaint } from "../complaint.ts";
 import type { AnswerOf, CallName, Client, RequestOf } from "./client.ts";
+import { unreachable } from "./failure.ts";
 
 export interface StreamEvent {
   id: string | undefined;
@@ -13,8 +14,8 @@ export interface StreamEvent {
 type StreamCall = { [N in CallName]: AnswerOf<N> extends Response ? N : never }[CallName];
 
 interface Following {
-  after?: string;
-  signal?: AbortSignal;
+  after?: string | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 const pauseMs = 1_000;
@@ -34,9 +35,8 @@ export async function* follow<N extends StreamCall>(
   let pause = pauseMs;
   for (;;) {
     try {
-      const answer = await open(client, name, request, { after: last, signal });
-      pause = pauseMs;
-      for await (const event of eventsOf(answer)) {
+      const onOpen = () => (pause = pauseMs);
+      for await (const event of readStream(client, name, request, { after: last, signal, onOpen })) {
         last = event.id ?? last;
         yield event;
       }
@@ -51,11 +51,30 @@ export async function* follow<N extends StreamCall>(
   }
 }
 
+/**
+ * The events of a call until the connection ends.
+ * @throws Complaint if the call is refused, or the connection is lost
+ */
+export async function* readStream<N extends StreamCall>(
+  client: Client,
+  name: N,
+  request: RequestOf<N>,
+  { after, signal, onOpen }: Following & { onOpen: () => void },
+): AsyncGenerator<StreamEvent> {
+  const answer = await open(client, name, request, { after, signal });
+  onOpen();
+  try {
+    yield* eventsOf(answer);
+  } catch (error) {
+    throw unreachable(client.url, error);
+  }
+}
+
 async function open<N extends StreamCall>(
   client: Client,
   name: N,
   request: RequestOf<N>,
-  { after, signal }: { after: string | undefined; signal: AbortSignal | undefined },
+  { after, signal }: Following,
 ): Promise<Response> {
   const headers = {
     accept: "text/event-stream, application/json;q=0.5",

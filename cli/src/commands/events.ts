@@ -1,4 +1,4 @@
-import { follow, type StreamEvent } from "../client/event-stream.ts";
+import { follow, readStream, type StreamEvent } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import type { Kiln } from "../kiln.ts";
 import { wordsOf, type Announced } from "../output/event.ts";
@@ -17,16 +17,8 @@ export const events = [
     },
     examples: ["kiln events --follow --json"],
     act: async (kiln, { follow: isFollowed, after }) => {
-      const first = after ?? (isFollowed ? undefined : "0");
-      const ended = new AbortController();
-      const endAfter = (ms: number) => (isFollowed ? undefined : setTimeout(() => ended.abort(), ms));
-      let clock = endAfter(quietMs.atFirst);
-      const from = { signal: ended.signal, ...(first !== undefined && { after: first }) };
-      for await (const event of follow(kiln.client, "followEvents", {}, from)) {
-        clearTimeout(clock);
-        clock = endAfter(quietMs.later);
-        printEvent(kiln, event);
-      }
+      if (!isFollowed) return await printStored(kiln, after ?? "0");
+      for await (const event of follow(kiln.client, "followEvents", {}, { after })) printEvent(kiln, event);
     },
   }),
   command("webhook list", {
@@ -83,6 +75,25 @@ export const events = [
     },
   }),
 ];
+
+async function printStored(kiln: Kiln, after: string): Promise<void> {
+  const ended = new AbortController();
+  const endAfter = (ms: number) => setTimeout(() => ended.abort(), ms);
+  let clock: ReturnType<typeof endAfter> | undefined;
+  // Begins only now, because the service may need longer to answer.
+  const onOpen = () => (clock = endAfter(quietMs.atFirst));
+  try {
+    for await (const event of readStream(kiln.client, "followEvents", {}, { after, signal: ended.signal, onOpen })) {
+      clearTimeout(clock);
+      clock = endAfter(quietMs.later);
+      printEvent(kiln, event);
+    }
+  } catch (error) {
+    if (!ended.signal.aborted) throw error;
+  } finally {
+    clearTimeout(clock);
+  }
+}
 
 function printEvent(kiln: Kiln, { id, event, data }: StreamEvent): void {
   const announced = JSON.parse(data) as Announced;
