@@ -46,6 +46,6 @@ async function refuseOtherHistory(url: string, earlier: Checkpoint, now: Checkpo
 /** A file of the log. */
 async function fetched(url: string, path: string): Promise<Uint8Array> {
   const answer = await sendForFile(`${url}/log/${path}`);
-  if (answer) return await answer.bytes();
+  if (answer) return new Uint8Array(await answer.arrayBuffer());
   throw unverified(`The public log of ${url} has no ${path}.`, "A log begins when the first version is published.");
 }
