@@ -12,8 +12,8 @@ export const checks = [
     tool: "writes",
     summary: "Boot an image and run its appliance's checks; the exit code shows whether they passed",
     details:
-      "The checks are in the configuration of the appliance. They run after each build, too: --last shows the last run. " +
-      "OUTCOME not_run means that nothing is known.",
+      "The checks are in the configuration of the appliance. They run after each build, too: --last shows the last run, " +
+      "and waits for its end. The exit code is 9 if there is none. OUTCOME not_run means that nothing is known.",
     options: { last: flag("show the last run, and start none") },
     examples: ["kiln check First", "kiln check 31 --last"],
     act: async (kiln, { build, last }) => {
@@ -22,7 +22,7 @@ export const checks = [
       const run = await untilEnded(kiln, () => lastRun(kiln, id), { waiting: "waiting", begun: "The image boots." });
       if (!run) {
         kiln.show({ check_runs: [] }, () => `${notChecked} ${howToCheck}`);
-        return "done";
+        return "notFound";
       }
       kiln.show({ check_run: run }, () => shown(kiln, run));
       return exits[run.state];

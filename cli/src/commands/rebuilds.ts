@@ -14,7 +14,8 @@ export const rebuilds = [
     summary: "Build the input of an image again, and compare the bytes; the exit code shows whether they are the same",
     details:
       "A builder other than the first does it, if there is one. Builds that people wait for go first. The new " +
-      "image is not stored. If it differs, the files that differ are listed. --last shows the last rebuild. " +
+      "image is not stored. If it differs, the files that differ are listed. --last shows the last rebuild, " +
+      "and waits for its end; the exit code is 9 if there is none. " +
       "If <build> is a provenance (.intoto.jsonl), the builder agent of this machine builds it, without the service's own. " +
       "Use sudo, with --key: only root can build.",
     options: {
@@ -34,12 +35,11 @@ export const rebuilds = [
       const id = await buildId(kiln.client, build);
       if (cancel) await kiln.client.call("cancelRebuild", { build_id: id });
       else if (!last) await kiln.client.call("startRebuild", { build_id: id });
-      const rebuild = last
-        ? await lastRebuild(kiln, id)
-        : await untilEnded(kiln, () => lastRebuild(kiln, id), { waiting: "queued", begun: "The image is built." });
+      const how = { waiting: "queued", begun: "The image is built." } as const;
+      const rebuild = await untilEnded(kiln, () => lastRebuild(kiln, id), how);
       if (!rebuild) {
         kiln.show({ rebuilds: [] }, () => "The image was never built again. To do it: `kiln rebuild ID`.");
-        return "done";
+        return "notFound";
       }
       kiln.show({ rebuild }, () => shown(kiln, rebuild));
       return cancel ? "done" : exits[rebuild.state];
