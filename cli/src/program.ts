@@ -16,6 +16,7 @@ import { complete } from "./completion/complete.ts";
 import { Kiln } from "./kiln.ts";
 import { visible } from "./output/table.ts";
 import { placeholders } from "./placeholders.ts";
+import { complaintOf } from "./system-error.ts";
 
 /** The completion scripts call `kiln __complete -- WORD…`. The last word is being typed. */
 const completing = "__complete";
@@ -36,8 +37,8 @@ export async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     const isMisuse = error instanceof CommanderError;
     if (isMisuse && error.exitCode === 0) return exitCodes.done.code;
-    if (!isMisuse && !(error instanceof Complaint)) throw error;
-    const complaint = isMisuse ? misused(misuse.join("")) : error;
+    const complaint = isMisuse ? misused(misuse.join("")) : error instanceof Complaint ? error : complaintOf(error);
+    if (!complaint) throw error;
     if (isJson) process.stderr.write(asJson(complaint));
     else if (!isMisuse) process.stderr.write(`kiln: ${visible(complaint.message)}\n${visible(complaint.next)}\n`);
     return exitCodes[complaint.exit].code;

@@ -178,6 +178,27 @@ it("reports immediately that the disk is full", async () => {
   expect(store.ranges).toHaveLength(1);
 });
 
+it("reports a folder that cannot be made, also as JSON", async () => {
+  writeFileSync(stored("taken"), "");
+  const message = "taken cannot be created: file already exists (EEXIST).";
+  const next = "Check the path, its permissions and the free space on the disk.";
+  expect(await machine.kiln(["download", "12", "--output", "taken"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `kiln: ${message}\n${next}\n`,
+  });
+  const { code, stderr } = await machine.kiln(["download", "12", "--output", "taken", "--json"]);
+  expect([code, JSON.parse(stderr)]).toEqual([1, { error: { code: "refused", message, next } }]);
+});
+
+it("reports a disk that is full before the image comes", async () => {
+  answers[`${name}.cdx.json`] = "x".repeat(5_000_000);
+  const { env, folder: cwd } = machine;
+  const ended = await run("sh", ["-c", "ulimit -f 4096; exec kiln download 12"], { env, input: "", cwd });
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toMatch(/^kiln: A file cannot be written: file too large \(EFBIG\)\.\n/);
+});
+
 it("refuses an image that another key signed, before it comes", async () => {
   writeFileSync(stored("other.pem"), newKey().pem);
   const ended = await machine.kiln(["download", "12", "--key", "other.pem"]);
