@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts";
+import { ServiceRefusal } from "../client/failure.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { ask } from "../login/ask.ts";
@@ -9,7 +10,10 @@ import { facts, megabytes, moment, table, visible } from "../output/table.ts";
 export const defaultArch = "x86_64";
 export const arches = [defaultArch, "i686", "aarch64"];
 export const arch = value("text", `${arches.join(", ")}; the default is ${defaultArch}`);
-const archOfSource = value("text", `${arches.join(", ")}; the default is that of the source`);
+export const archOfClone = value(
+  "text",
+  `${arches.join(", ")}; the default is that of the source, or ${defaultArch} for a published appliance of another account`,
+);
 
 export const appliances = [
   command("templates", {
@@ -28,7 +32,7 @@ export const appliances = [
     tool: "writes",
     summary: "Make an appliance from a template or another appliance",
     details: "The clone has everything but the builds. A published appliance of the gallery is cloned by its id.",
-    options: { arch: archOfSource },
+    options: { arch: archOfClone },
     examples: ["kiln clone 1 First"],
     act: async ({ client, show }, { source, name, arch: wanted }) => {
       const from = await sourceId(client, source);
@@ -145,9 +149,15 @@ async function confirm(appliance: string): Promise<void> {
 const names = (all: readonly { value: string; version?: string }[]): string =>
   all.map(({ value: name, version }) => (version ? `${name}=${version}` : name)).join(" ");
 
-/** A published appliance of another account cannot be read, and is assumed to be for the usual architecture. */
-const archOf = (client: Client, id: number): Promise<string> =>
+/**
+ * The architecture of an appliance. A published appliance of another account cannot be read, and its publication does
+ * not show it.
+ */
+export const archOf = (client: Client, id: number): Promise<string> =>
   client.call("getAppliance", { appliance_id: id }).then(
     ({ appliance }) => appliance.arch,
-    () => defaultArch,
+    (error: unknown) => {
+      if (error instanceof ServiceRefusal && [403, 404].includes(error.status)) return defaultArch;
+      throw error;
+    },
   );

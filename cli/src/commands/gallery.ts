@@ -2,7 +2,7 @@ import type { Client, RequestOf } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint } from "../complaint.ts";
 import { readText } from "../files.ts";
-import { arch, defaultArch } from "./appliances.ts";
+import { archOf, archOfClone } from "./appliances.ts";
 import { ask } from "../login/ask.ts";
 import type { Kiln } from "../kiln.ts";
 import { facts, moment, table, visible, visibleLines } from "../output/table.ts";
@@ -96,10 +96,11 @@ export const gallery = [
   command("gallery clone <published> [name]", {
     tool: "writes",
     summary: "Make an appliance of yours from a published one",
-    options: { arch },
-    act: async ({ client, show }, { published, name, arch: wanted = defaultArch }) => {
+    options: { arch: archOfClone },
+    act: async ({ client, show }, { published, name, arch: wanted }) => {
       const from = numberOf(published, "published appliance");
-      const answer = await client.call("cloneAppliance", { clone_from: from, arch: wanted, name });
+      const arch = wanted ?? (await archOf(client, from));
+      const answer = await client.call("cloneAppliance", { clone_from: from, arch, name });
       show(answer, () => `${answer.appliance.name} is appliance ${answer.appliance.id}.`);
     },
   }),
