@@ -102,6 +102,8 @@ const uses: [string, number, string, string][] = [
   ["token add nightly everything", 64, "There is no scope everything.", "The scopes are read, build, publish."],
   ["account mail perhaps", 64, "Mail is on or off, not perhaps.", "Use one of them."],
   ["token remove 7", 9, "Invalid appliance id.", "`kiln token list` shows the ids."],
+  ["gallery search web --by tux", 64, "Words, --by and --popular exclude each other.", "Use one of them."],
+  ["gallery search --by tux --popular", 64, "Words, --by and --popular exclude each other.", "Use one of them."],
   ["gallery show 7", 9, "It is not published.", "`kiln gallery search TEXT` lists what is published."],
   ["cancel 12", 1, "Build 12 has already ended: finished.", "kiln delete-build"],
   ["token list", 7, "A token cannot.", "Use a token or key that may do this"],

@@ -39,15 +39,14 @@ export const gallery = [
   }),
   command("gallery search [text]", {
     tool: "reads",
-    summary: "Find published appliances; without words, the latest",
+    summary: "Find published appliances: by words, of an account, the best rated, or the latest",
     options: {
       popular: flag("the best rated first"),
       by: value("account", "those of this account"),
       page: value("number", "page of the list"),
     },
     act: async ({ client, show, paint }, { text, popular, by, page }) => {
-      const what = text !== undefined ? { search: text } : by !== undefined ? { username: by } : undefined;
-      const query = what ?? (popular ? { popular: "1" } : { latest: "1" });
+      const query = queryOf({ text, by, popular });
       const answer = await client.call("listGallery", { ...query, page });
       const { appliance: found, current_page: current, pages } = answer.gallery.appliances;
       const rows = found.map((one) => [
@@ -105,6 +104,18 @@ export const gallery = [
     },
   }),
 ];
+
+/** The API has a list for each, and no list for two of them. */
+function queryOf({ text, by, popular }: { text: string | undefined; by: string | undefined; popular: boolean }) {
+  const queries = [
+    text !== undefined && { search: text },
+    by !== undefined && { username: by },
+    popular && { popular: "1" },
+  ].filter((query) => query !== false);
+  const [query = { latest: "1" }, other] = queries;
+  if (other === undefined) return query;
+  throw new Complaint("misused", "Words, --by and --popular exclude each other.", "Use one of them.");
+}
 
 type Version = RequestOf<"draftReleaseNotes">;
 
