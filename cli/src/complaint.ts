@@ -5,9 +5,13 @@ export const exitCodes = {
   difference: {
     code: 2,
     about:
-      "`kiln plan` found something that would change, or `kiln outdated` found newer versions, or `kiln rebuild` other bytes",
+      "`kiln plan` found something that would change, `kiln outdated` newer versions, `kiln advisories` a fix in an " +
+      "update, or `kiln rebuild` other bytes",
   },
-  unbuildable: { code: 3, about: "the appliance cannot be built, or its build failed: change the appliance" },
+  unbuildable: {
+    code: 3,
+    about: "the appliance cannot be built, or its build or its checks failed: change the appliance",
+  },
   broken: { code: 4, about: "the service or its builder failed: build again later" },
   cancelled: { code: 5, about: "the build was cancelled" },
   unverified: { code: 6, about: "a file, a signature or a key does not match" },
