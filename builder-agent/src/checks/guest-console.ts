@@ -30,6 +30,8 @@ export class GuestConsole {
   #cut = "";
   /** The end of the current line. */
   #tail = "";
+  /** The end of the output, in which the beginning of a text may be. */
+  #recent = "";
   #text = "";
 
   /** @param onLogin called once, when a login prompt appears */
@@ -44,10 +46,13 @@ export class GuestConsole {
     this.#cut = cut;
     const added = plain(whole);
     // A text may have begun in an earlier piece.
-    const searched = this.#text.slice(-2 * maxCheckText) + added;
+    const searched = this.#recent + added;
     for (const text of this.#wanted) if (searched.includes(text)) this.#shown.add(text);
+    this.#recent = searched.slice(-2 * maxCheckText);
     this.#takeLines(added);
-    this.#text = (this.#text + added).slice(-2 * maxConsoleEnd);
+    this.#text += added;
+    // Pieces may be small, and each cut copies what is left.
+    if (this.#text.length > 4 * maxConsoleEnd) this.#text = this.#text.slice(-2 * maxConsoleEnd);
   };
 
   /** Whether this text, one of `texts`, has appeared. */
