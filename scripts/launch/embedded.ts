@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, HttpOptions_Style, type V4MiniflareOptions } from "miniflare";
@@ -113,6 +113,7 @@ function collectGarbageEarly(): void {
 function miniflareOptions(options: EmbeddedOptions, room: DiskRoom, log: (line: string) => void): V4MiniflareOptions {
   const persistence = join(options.stateDirectory, "worker");
   mkdirSync(persistence, { recursive: true });
+  chmodSync(persistence, 0o700); // the state directory may have existed, open to every user of this machine
   const [service, ...others] = serviceWorkers(options, room);
   return {
     // The address of miniflare's own socket, which workerd.sh moves.

@@ -74,6 +74,7 @@ describe("npm start", () => {
     const ready = await run.ready();
     expect(ready).toEqual({ url, username: "tux", api_key: expect.stringMatching(/^\S{12,}$/), agent_pid: null });
     expect(statSync(join(state, "ready.json")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(state, "worker")).mode & 0o777).toBe(0o700);
 
     const health = await fetch(`${url}/admin/health`, {
       headers: { authorization: `Bearer ${readSecrets(state).ADMIN_SECRET}` },
