@@ -31,6 +31,7 @@ import { schematicAddresses } from "#web/schematic-addresses";
 import { schemas } from "#web/schemas";
 
 /** The root app: the middleware for every request, the routes, and the one place that turns errors into answers. */
+// strict: false, because some clients end every path with a slash.
 export const app = new Hono<WebEnv>({ strict: false });
 
 app.use(watched, safeAnswer, headLength, requestBody);

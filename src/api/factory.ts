@@ -23,5 +23,4 @@ export type ApiEnv = {
   };
 };
 
-// strict: false, because some clients end every path with a slash.
-export const factory = createFactory<ApiEnv>({ defaultAppOptions: { strict: false } });
+export const factory = createFactory<ApiEnv>();

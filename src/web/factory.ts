@@ -34,4 +34,4 @@ export type WebEnv = {
   };
 };
 
-export const factory = createFactory<WebEnv>({ defaultAppOptions: { strict: false } });
+export const factory = createFactory<WebEnv>();
