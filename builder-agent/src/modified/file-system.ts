@@ -128,10 +128,14 @@ function* namesIn(block: Buffer): Generator<[name: string, inode: number]> {
 }
 
 /** Reads a block of the journal by its position. */
+const maxJournalExtents = 4096;
+
 async function journalOf(blocks: ReadBlock, geometry: Geometry): Promise<(position: number) => Promise<Buffer>> {
   const inode = await readInode(blocks, geometry, geometry.journal);
   if (inode?.type !== "f") throw new UnreadableDisk("the journal of its file system is damaged");
   const extents = await Array.fromAsync(extentsOf(blocks, geometry, inode));
+  // Each block is looked up among them. A journal is made in one piece, or a few.
+  if (extents.length > maxJournalExtents) throw new UnreadableDisk("the journal of its file system is damaged");
   return async (position) => {
     const extent = extents.find(({ at, count }) => position >= at && position < at + count);
     if (!extent || extent.start === null) throw new UnreadableDisk("the journal of its file system is damaged");
