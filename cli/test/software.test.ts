@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { effect } from "./support/definition.ts";
 import type { Machine } from "./support/machine.ts";
 import { answering, type StandIn } from "./support/service.ts";
@@ -31,9 +31,6 @@ const unsolvable = {
   ],
 };
 
-const changeOf = (status: object) => ({ success: { details: { status } } });
-const changed = changeOf({ state: "changed", packages_added: 1, packages_removed: 0 });
-
 let machine: Machine;
 let service: StandIn;
 const posts = () => service.requests.filter((request) => request.startsWith("POST"));
@@ -41,7 +38,7 @@ const posts = () => service.requests.filter((request) => request.startsWith("POS
 beforeEach(async () => {
   ({ machine, service } = await signedInMachine({
     [`${path}/software/effect`]: { software_effect: effect },
-    [`${path}/cmd/add_package`]: changed,
+    [`${path}/cmd/add_package`]: { success: {} },
   }));
 });
 afterEach(async () => {
@@ -64,10 +61,9 @@ it("adds and removes a repository by its name, and takes software only from that
     ],
   };
   service.answers[`${path}/repositories`] = { repositories: [{ id: 9, name: "kiosk" }] };
-  service.answers[`${path}/software`] = { software: { package: [], pattern: [] } };
   const sent: string[] = [];
   for (const call of ["add_repository", "remove_repository", "add_package"])
-    service.answers[`POST ${path}/cmd/${call}`] = answering({ repositories: [], ...changed }, (body) =>
+    service.answers[`POST ${path}/cmd/${call}`] = answering({ repositories: [], success: {} }, (body) =>
       sent.push(`${call} ${body}`),
     );
 
@@ -76,45 +72,12 @@ it("adds and removes a repository by its name, and takes software only from that
   await machine.kiln(["add", "1000", "hello", "--repository", "kiosk"]);
 
   expect(service.requests).toContain("GET /api/v2/user/repositories?filter=kiosk");
+  expect(service.requests).toContain(`GET ${path}/software/effect?add_package=hello&repository_id=9`);
   expect(sent).toEqual([
     "add_repository repo_id=7",
     "remove_repository repo_id=9",
     "add_package name=hello&repository_id=9",
   ]);
-});
-
-describe("with a repository that lacks the package", () => {
-  let sent: string[];
-  beforeEach(() => {
-    sent = [];
-    service.answers[`${path}/software`] = { software: { package: [{ value: "vim", version: "9.1-1" }], pattern: [] } };
-    const broken = changeOf({ state: "broken", packages_added: 0, packages_removed: 0, message: "No vim there." });
-    const answers = [changed, broken, changed, changed];
-    for (const call of ["add_package", "remove_package"])
-      service.answers[`POST ${path}/cmd/${call}`] = (request, response) =>
-        answering(answers.shift() ?? changed, (body) => sent.push(`${call} ${body}`))(request, response);
-  });
-
-  it("adds nothing, and gives a package its version back", async () => {
-    const ended = await machine.kiln(["add", "1000", "hello", "vim", "--repository", "7"]);
-    expect(ended).toEqual({
-      code: 3,
-      stdout: "error: No vim there.\n",
-      stderr: "Nothing was changed, because it cannot be installed.\n",
-    });
-    expect(sent).toEqual([
-      "add_package name=hello&repository_id=7",
-      "add_package name=vim&repository_id=7",
-      "add_package name=vim&version=9.1-1",
-      "remove_package name=hello",
-    ]);
-  });
-
-  it("adds it with --force, and shows that the appliance cannot be built", async () => {
-    const ended = await machine.kiln(["add", "1000", "hello", "vim", "--repository", "7", "--force", "--json"]);
-    expect([ended.code, JSON.parse(ended.stdout)]).toMatchObject([3, { made: true, problem: "No vim there." }]);
-    expect(sent).toHaveLength(2);
-  });
 });
 
 it("makes nothing with --dry-run", async () => {

@@ -5,10 +5,10 @@ import { Refusal } from "#domain/refusal";
 import { call } from "#api/call";
 import { ofReadable } from "#api/of-appliance";
 import { v2 } from "#api/operation";
-import { text } from "#http/params";
+import { id, text } from "#http/params";
 import { runToCompletion } from "#http/run-to-completion";
 
-/** Each parameter may be repeated. */
+/** Each parameter may be repeated, except `repository_id`. */
 const EffectRequest = z.object({
   add_package: text().optional(),
   remove_package: text().optional(),
@@ -18,6 +18,7 @@ const EffectRequest = z.object({
   unban_package: text().optional(),
   add_repository: z.string().optional(),
   remove_repository: z.string().optional(),
+  repository_id: id("invalid_repository_id").optional(),
 });
 
 /** The effect that a change of the selection would have, without making the change: a Kiln extension. */
@@ -28,7 +29,7 @@ export const softwareEffect = call("GET /appliances/{appliance_id}/software/effe
   ...ofReadable,
   summary: "The packages that a change would add and remove",
   details:
-    "Each parameter may be repeated. If the software would not resolve, the problems say why. A solution is a change, too: " +
+    "Each parameter except repository_id may be repeated. If the software would not resolve, the problems say why. A solution is a change, too: " +
     "send its members as the parameters of this call. Sizes are in bytes.",
   params: EffectRequest,
   about: {
@@ -40,10 +41,11 @@ export const softwareEffect = call("GET /appliances/{appliance_id}/software/effe
     unban_package: "Package to allow again.",
     add_repository: "Id of a repository to add.",
     remove_repository: "Id of a repository to remove.",
+    repository_id: "The packages and patterns to select must come from this repository.",
   },
   answer: softwareEffectDocument,
   refuses: ["invalid_value", "invalid_version", "invalid_repository_id"],
-  act: async ({ env, db, account }, { found, all }, c) => {
+  act: async ({ env, db, account }, { found, all, repository_id: pinnedTo }, c) => {
     const change = {
       addPackages: all("add_package"),
       removePackages: all("remove_package"),
@@ -53,6 +55,7 @@ export const softwareEffect = call("GET /appliances/{appliance_id}/software/effe
       unbanPackages: all("unban_package"),
       addRepositories: all("add_repository").map(repositoryId),
       removeRepositories: all("remove_repository").map(repositoryId),
+      pinnedTo,
     };
     const { signal } = c.req.raw;
     return await runToCompletion(c, effectOf({ env, db }, { appliance: found, accountId: account.id, change, signal }));

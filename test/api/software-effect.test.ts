@@ -13,6 +13,7 @@ import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance } from "../support/factories.ts";
 import { stockTinyLinux, tinyRepository } from "../support/repositories.ts";
 import { wholeDatabase } from "../support/whole-database.ts";
+import { expectError } from "../support/xml.ts";
 
 interface Effect {
   state: string;
@@ -92,6 +93,20 @@ describe("GET appliances/<id>/software/effect", () => {
     expect(names(seen.added)).toEqual(
       expect.arrayContaining(["gcc-c++-12.2.0-1", "hello-1.1-1", "mono-demo-1.0-1", "patterns-tiny-mono-1.0-1"]),
     );
+  });
+
+  it("takes additions only from the repository that is named", async () => {
+    expect(names((await effect("add_package=hello")).added)).toContain("hello-1.1-1");
+    const main = await tinyRepository("main");
+    const older = await effect(`add_package=hello&repository_id=${main}`);
+    expect(names(older.added)).toContain("hello-1.0-1");
+    const lacking = await effect(`add_package=mono-demo&repository_id=${updates}`);
+    expect(lacking.state).toBe("unsolvable");
+  });
+
+  it("refuses a repository that the appliance lacks", async () => {
+    const answer = await tux.get(`/appliances/${id}/software/effect?add_package=hello&repository_id=999999`);
+    await expectError(answer, 400, "invalid_repository_id");
   });
 
   it("is what the change then does", async () => {

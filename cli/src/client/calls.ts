@@ -99,7 +99,7 @@ export interface Calls {
   /** Find packages and patterns by part of their name. */
   searchSoftware: { request: { appliance_id: number; q: Text; all_fields?: boolean; all_repos?: boolean; limit?: Text }; answer: SoftwareMap };
   /** The packages that a change would add and remove. */
-  getSoftwareEffect: { request: { appliance_id: number; add_package?: Text; remove_package?: Text; add_pattern?: Text; remove_pattern?: Text; ban_package?: Text; unban_package?: Text; add_repository?: Text; remove_repository?: Text }; answer: SoftwareEffect };
+  getSoftwareEffect: { request: { appliance_id: number; add_package?: Text; remove_package?: Text; add_pattern?: Text; remove_pattern?: Text; ban_package?: Text; unban_package?: Text; add_repository?: Text; remove_repository?: Text; repository_id?: number }; answer: SoftwareEffect };
   /** Select a package. */
   addPackage: { request: { appliance_id: number; name: Text; version?: Text; repository_id?: number }; answer: SelectionChange };
   /** Select a pattern. */

@@ -1,10 +1,10 @@
 import { closest } from "../appliance-file/check.ts";
-import type { AnswerOf, Client, RequestOf } from "../client/client.ts";
+import type { Client, RequestOf } from "../client/client.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint, type Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
 import { byCommands, effectText } from "../output/effect.ts";
-import { table, visible } from "../output/table.ts";
+import { table } from "../output/table.ts";
 import { applianceId, repositoryId } from "../resolve.ts";
 
 const pattern = flag("the names are those of patterns");
@@ -37,26 +37,18 @@ export const software = [
     tool: "writes",
     summary: "Select packages, and show what the image gains",
     details: "Software that cannot be installed is not selected, except with --force.",
-    options: {
-      pattern,
-      repository: value("repository", "only from this repository, which --dry-run does not consider"),
-      dryRun,
-      force,
-    },
+    options: { pattern, repository: value("repository", "only from this repository"), dryRun, force },
     examples: ["kiln add First hello", "kiln add First hello=1.0-1 --dry-run", "kiln add --pattern First base"],
     act: async (kiln, { appliance, package: names, pattern: isPattern, repository, ...how }) => {
-      const { client } = kiln;
-      const add = isPattern ? "addPattern" : "addPackage";
-      const from = repository === undefined ? undefined : await repositoryId(client, repository, appliance);
+      const from = repository === undefined ? undefined : await repositoryId(kiln.client, repository, appliance);
       return await change(
         kiln,
-        { ...how, appliance, names, kind: isPattern ? "add_pattern" : "add_package" },
-        async (id, given) => {
+        { ...how, appliance, names, kind: isPattern ? "add_pattern" : "add_package", from },
+        (id, given) => {
           const [name = "", version] = given.split("=", 2);
           const request = { appliance_id: id, name, version: version || undefined, repository_id: from };
-          return await client.call(add, request);
+          return kiln.client.call(isPattern ? "addPattern" : "addPackage", request);
         },
-        from === undefined ? undefined : await undoingAdditions(client, appliance, isPattern),
       );
     },
   }),
@@ -94,7 +86,9 @@ export const software = [
 interface Change {
   appliance: string;
   names: readonly string[];
-  kind: Exclude<keyof RequestOf<"getSoftwareEffect">, "appliance_id">;
+  kind: Exclude<keyof RequestOf<"getSoftwareEffect">, "appliance_id" | "repository_id">;
+  /** The id of the repository that the names must come from. */
+  from?: number | undefined;
   /** Only shows the effect. */
   dryRun: boolean;
   /** Makes the change even if the software cannot be installed afterwards. */
@@ -104,73 +98,21 @@ interface Change {
 /** Shows the effect of all changes together, and makes them one after the other. */
 async function change(
   kiln: Kiln,
-  { appliance, names, kind, dryRun: isDry, force: isForced }: Change,
-  make: Make,
-  undo?: Undo,
+  { appliance, names, kind, from, dryRun: isDry, force: isForced }: Change,
+  make: (id: number, name: string) => Promise<unknown>,
 ): Promise<Exit> {
   const id = await applianceId(kiln.client, appliance);
   await refuseAbsent(kiln.client, id, { appliance, kind, names });
-  const answer = await kiln.client.call("getSoftwareEffect", { appliance_id: id, [kind]: names });
+  const request = { appliance_id: id, [kind]: names, repository_id: from };
+  const answer = await kiln.client.call("getSoftwareEffect", request);
   const effect = answer.software_effect;
   const isBroken = effect.state === "unsolvable";
-  const isTried = !isDry && (isForced || !isBroken);
-  const undoing = isForced || effect.state !== "solved" ? undefined : undo;
-  const found = isTried ? await makeAll(id, names, make, undoing) : undefined;
-  // Otherwise, the effect has the problems; or a repository is being imported, and nothing is known yet.
-  const problem = effect.state === "solved" ? found : undefined;
-  const isMade = isTried && (problem === undefined || !undoing);
-  kiln.show({ ...answer, made: isMade, ...(problem !== undefined && { problem }) }, () =>
-    problem === undefined
-      ? effectText(kiln.paint, byCommands(appliance), effect)
-      : `${kiln.paint.red("error")}: ${visible(problem)}`,
-  );
+  const isMade = !isDry && (isForced || !isBroken);
+  if (isMade) for (const name of names) await make(id, name);
+  kiln.show({ ...answer, made: isMade }, () => effectText(kiln.paint, byCommands(appliance), effect));
   if (isDry) kiln.note("Nothing was changed: --dry-run.");
   else if (!isMade) kiln.note("Nothing was changed, because it cannot be installed.");
-  return isBroken || problem !== undefined ? "unbuildable" : "done";
-}
-
-type Make = (id: number, name: string) => Promise<AnswerOf<"addPackage">>;
-type Undo = (id: number, name: string) => Promise<unknown>;
-
-/**
- * Makes changes one after the other. Returns why the software cannot be installed afterwards, and undoes them then if
- * there is an `undo`.
- */
-async function makeAll(
-  id: number,
-  names: readonly string[],
-  make: Make,
-  undo: Undo | undefined,
-): Promise<string | undefined> {
-  let problem: string | undefined;
-  for (const [nth, name] of names.entries()) {
-    const { state, message } = (await make(id, name)).success.details.status;
-    problem =
-      state === "broken" ? (message ?? `The software cannot be installed after this change: ${name}.`) : undefined;
-    if (problem === undefined || !undo) continue;
-    for (const made of names.slice(0, nth + 1).toReversed()) await undo(id, made);
-    return problem;
-  }
-  return problem;
-}
-
-/**
- * Undoes additions from a repository: the effect of a change does not consider it, so only the answer shows whether
- * they can be installed. A name that was selected before gets its version back.
- */
-async function undoingAdditions(client: Client, appliance: string, isPattern: boolean): Promise<Undo> {
-  const { software: before } = await client.call("getSoftware", { appliance_id: await applianceId(client, appliance) });
-  const [add, remove] = isPattern
-    ? (["addPattern", "removePattern"] as const)
-    : (["addPackage", "removePackage"] as const);
-  return async (id, given) => {
-    const [name = ""] = given.split("=", 1);
-    const selected = before[isPattern ? "pattern" : "package"].find((one) => one.value === name);
-    const request = { appliance_id: id, name };
-    return await (selected
-      ? client.call(add, { ...request, version: selected.version })
-      : client.call(remove, request));
-  };
+  return isBroken ? "unbuildable" : "done";
 }
 
 /** The commands that remove names, and the list from which each removes them. */

@@ -1,4 +1,5 @@
 import type { Services } from "#domain/services";
+import { Refusal } from "#domain/refusal";
 import { getUsable } from "#domain/repositories/of-appliance";
 import type { ApplianceSoftware, Choice } from "#domain/software/resolution-request";
 import { checkName, checkVersion, keyOf } from "#domain/software/selection-rules";
@@ -20,6 +21,8 @@ export interface SoftwareChange {
   unbanPackages: readonly string[];
   addRepositories: readonly number[];
   removeRepositories: readonly number[];
+  /** The repository that added packages and patterns must come from. */
+  pinnedTo?: number | undefined;
 }
 
 /** The software after a change. Nothing is stored. */
@@ -29,8 +32,8 @@ export async function changed(
   change: SoftwareChange,
 ): Promise<ApplianceSoftware> {
   const added = [
-    ...change.addPackages.map((wanted) => choiceOf("package", wanted)),
-    ...change.addPatterns.map((wanted) => choiceOf("pattern", wanted)),
+    ...change.addPackages.map((wanted) => choiceOf("package", wanted, change.pinnedTo)),
+    ...change.addPatterns.map((wanted) => choiceOf("pattern", wanted, change.pinnedTo)),
     ...change.banPackages.map((name) => choiceOf("ban", name)),
   ];
   const removed = [
@@ -45,14 +48,16 @@ export async function changed(
   const more = wanted.length === 0 ? [] : await getUsable(db, { accountId, appliance }, wanted);
   const left = new Set(change.removeRepositories);
   const repositories = [...software.repositories.filter(({ id }) => !left.has(id)), ...more];
+  if (change.pinnedTo !== undefined && !repositories.some(({ id }) => id === change.pinnedTo))
+    throw new Refusal("invalid_repository_id", { message: "The appliance does not have the repository." });
   return { ...software, selection, repositories };
 }
 
-function choiceOf(kind: Choice["kind"], wanted: Wanted): Choice {
+function choiceOf(kind: Choice["kind"], wanted: Wanted, repositoryId: number | null = null): Choice {
   const { name, version } = kind === "ban" ? { name: wanted } : namedIn(wanted);
   checkName(name);
   checkVersion(version, "invalid_version");
-  return { kind, name, version: version ?? null, repositoryId: null };
+  return { kind, name, version: version ?? null, repositoryId };
 }
 
 /** The name and, if a specific one is wanted, the version. */
