@@ -3,6 +3,7 @@
  * elements, which replace those with the same ids. A `look` event names ids, and these elements are fetched again.
  * While the connection is lost, the page shows that.
  */
+import { lookForAll } from "./looking.ts";
 import { showParts, swapFrom } from "./swapping.ts";
 
 const place = document.querySelector<HTMLElement>("[data-live]");
@@ -11,11 +12,9 @@ if (place?.dataset["live"]) listen(place.dataset["live"]);
 function listen(address: string): void {
   // EventSource reconnects on its own, and sends the id of the last event.
   const source = new EventSource(address);
-  source.addEventListener("open", () => {
-    delete document.documentElement.dataset["lost"];
-  });
+  source.addEventListener("open", () => showLost(false));
   source.addEventListener("error", () => {
-    document.documentElement.dataset["lost"] = "";
+    showLost(true);
     // The service refused the request: the page may be gone, or the session may have ended.
     if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(address), 10_000);
   });
@@ -29,18 +28,20 @@ function listen(address: string): void {
 
 const wanted = new Set<string>();
 let isLooking = false;
-const restMs = 300;
 
-/** Runs one fetch at a time. Events that arrive during a fetch are handled afterwards. */
 async function look(): Promise<void> {
   if (isLooking) return;
   isLooking = true;
-  while (wanted.size > 0) {
-    const ids = [...wanted];
-    wanted.clear();
-    const isDone = await swapFrom(new URL(location.href), { ids: ids.join(" "), isQuiet: true }).catch(() => true);
-    if (!isDone) for (const id of ids) wanted.add(id);
-    await new Promise((resolve) => setTimeout(resolve, restMs));
-  }
+  await lookForAll(wanted, {
+    fetch: async (ids) => await swapFrom(new URL(location.href), { ids: ids.join(" "), isQuiet: true }),
+    onFetched: showLost,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
   isLooking = false;
+}
+
+/** Shows whether the page is up to date, or the service cannot be reached. */
+function showLost(isLost: boolean): void {
+  if (isLost) document.documentElement.dataset["lost"] = "";
+  else delete document.documentElement.dataset["lost"];
 }
