@@ -51,6 +51,13 @@ describe("the build page", () => {
     expect(textOf(after, "#finished")).toContain("Cancelled");
   });
 
+  it("says that a build has already ended if it is cancelled too late", async () => {
+    const { applianceId, buildId } = await createBuild(tux);
+    const form = { form_token: await firefox.formToken() };
+    await firefox.post(`/appliance/${applianceId}/builds/${buildId}/cancel`, form);
+    expect(textOf(await builds(applianceId), "#result")).toContain("The build has already ended: finished.");
+  });
+
   it("has the image with its checksums, documents and actions, and deletes it", async () => {
     const { applianceId, buildId } = await createBuild(tux);
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { pathId } from "#http/params";
 import { readLog } from "#api/build-log";
 import { findAdvisories } from "#domain/advisories/of-build";
-import { cancelBuild } from "#domain/builds/build";
+import { cancelBuild, getRunningBuild } from "#domain/builds/build";
 import { startBuild } from "#domain/builds/start";
 import { listDecidingBuilds } from "#domain/builds/deciding";
 import { deleteBuild } from "#domain/builds/deletion";
@@ -113,12 +113,12 @@ export const buildPage = factory
     submit(c, {
       again: (again) => showBuilds(again),
       act: async () => {
-        await cancelBuild(
-          { env: c.env, db: c.var.db },
-          c.var.account.id,
-          pathId(c, "build", "invalid_running_build_id"),
-        );
-        return { to: applianceAt(c.var.appliance.id, "build"), result: { text: "The build is cancelled." } };
+        const { db, account } = c.var;
+        const id = pathId(c, "build", "invalid_running_build_id");
+        const { status } = await getRunningBuild(db, account.id, id);
+        await cancelBuild({ env: c.env, db }, account.id, id);
+        const text = isUnfinished({ status }) ? "The build is cancelled." : `The build has already ended: ${status}.`;
+        return { to: applianceAt(c.var.appliance.id, "build"), result: { text } };
       },
     }),
   )
