@@ -2,9 +2,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { browser } from "../../support/browser.ts";
 import { signedIn, visit, type Client } from "../../support/client.ts";
-import { createAppliance, createBuild } from "../../support/factories.ts";
+import { createAppliance, createBuild, startBuild } from "../../support/factories.ts";
+import { fakeAgent } from "../../support/fake-agent.ts";
 import { contentCount, uploadFile } from "../../support/files.ts";
-import { pageOf, textOf } from "../../support/html.ts";
+import { hiddenFields, pageOf, parseHtml, textOf } from "../../support/html.ts";
 
 const evil = `<img src=x onerror="alert(1)">`;
 let tux: Client;
@@ -163,6 +164,23 @@ describe("the share page", () => {
     await firefox.post(at, { ...(await token()), do: "unpublish", version: "0.0.1" });
     expect((await visit(`/gallery/${applianceId}/0.0.1`)).status).toBe(404);
   });
+});
+
+it("shows the version and the notes of a refused publication again", async () => {
+  const { applianceId } = await createBuild(tux);
+  const second = await startBuild(tux, applianceId, { version: "0.0.2" });
+  await (await fakeAgent()).buildsSuccessfully(second);
+  expect(textOf(await sharePage(applianceId), "#publish-version button")).toBe("Publish 0.0.2");
+  await startBuild(tux, applianceId, { version: "0.0.1", image_type: "iso", multi: "true" });
+  const form = { ...(await token()), do: "publish", version: "0.0.1", release_notes: "About the first one" };
+
+  const refused = await firefox.post(`/appliance/${applianceId}/share/versions`, { ...form, form: "publish-version" });
+
+  expect(refused.status).toBe(422);
+  const page = parseHtml(await refused.text());
+  expect(textOf(page, "#publish-version button")).toBe("Publish 0.0.1");
+  expect(hiddenFields(page.querySelector("#publish-version"))["version"]).toBe("0.0.1");
+  expect(textOf(page, "textarea")).toBe("About the first one");
 });
 
 describe("the difference page", () => {

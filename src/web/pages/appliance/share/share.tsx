@@ -84,7 +84,9 @@ async function showShare(c: Context<WebEnv>): Promise<Response> {
   const publishable = [...new Set(images.map(({ version }) => version))]
     .filter((version) => !published.includes(version))
     .toSorted((one, other) => compareVersions(other, one));
-  const chosen = publishable.find((version) => version === c.req.query("version")) ?? publishable[0];
+  // A refused publication shows its version again, because the notes that were written are about it.
+  const wanted = c.var.given?.values["version"]?.[0] ?? c.req.query("version");
+  const chosen = publishable.find((version) => version === wanted) ?? publishable[0];
   const services = { env: c.env, db };
   // The reads count against the same limits as the API's calls for the same data.
   const rated = <T,>(what: Rated, read: () => Promise<T>) => spending(services, { accountId: account.id, what }, read);
