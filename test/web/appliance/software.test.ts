@@ -1,15 +1,20 @@
 /** The page of an appliance's software. */
+import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { listSelection } from "#storage/appliances";
+import { openDatabase } from "#storage/db";
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";
 import { signedIn } from "../../support/client.ts";
 import { hiddenFields, pageOf, textOf } from "../../support/html.ts";
 import { mirrorOf, rpmMd } from "../../support/mirror.ts";
 
+let tux: Owner["tux"];
 let firefox: Owner["firefox"];
 let id: Owner["id"];
-beforeEach(async () => void ({ firefox, id } = await applianceOwner()));
+beforeEach(async () => void ({ tux, firefox, id } = await applianceOwner()));
 
+const db = openDatabase(env);
 const software = async (query = "") => await pageOf(firefox.get(`/appliance/${id}/software${query}`));
 /** A repository of this account that can be searched. */
 async function useTools(): Promise<void> {
@@ -69,6 +74,28 @@ describe("the software page", () => {
 
     await send({ do: "remove", kind: "package", name: "jolly" });
     expect(textOf(await software(), "section[aria-labelledby=chosen]")).not.toContain("jolly");
+  });
+
+  it("keeps the pins of a package through Set version, and through Remove and Undo", async () => {
+    await useTools();
+    const listed = await tux.get(`/appliances/${id}/repositories`);
+    const tools = /<id>(\d+)<\/id>\s*<name>Tools</.exec(await listed.text())?.[1] ?? expect.fail("no Tools");
+    await tux.post(`/appliances/${id}/cmd/add_package`, { name: "jolly", version: "1.0-1", repository_id: tools });
+    const pins = async () => {
+      const chosen = (await listSelection(db, id)).find(({ name }) => name === "jolly");
+      return [chosen?.version, chosen?.repositoryId];
+    };
+    expect(await pins()).toEqual(["1.0-1", Number(tools)]);
+    const page = await software();
+    expect(textOf(page, "section[aria-labelledby=chosen]")).toContain("from Tools");
+    await send({ ...hiddenFields(page.querySelector("form[id=pin-jolly]")), version: "" });
+    expect(await pins()).toEqual([null, Number(tools)]);
+
+    await tux.post(`/appliances/${id}/cmd/add_package`, { name: "jolly", version: "1.0-1", repository_id: tools });
+    await send({ do: "remove", kind: "package", name: "jolly" });
+    expect(await pins()).toEqual([undefined, undefined]);
+    await send(hiddenFields((await software()).querySelector("#result form")));
+    expect(await pins()).toEqual(["1.0-1", Number(tools)]);
   });
 
   it("pins a version, and bans a package", async () => {

@@ -8,7 +8,7 @@ import { Refusal } from "#domain/refusal";
 import { namedIn } from "#domain/software/change";
 import { effectBetween } from "#domain/software/effect";
 import { loadSoftware } from "#domain/software/resolution-request";
-import { deselect, select, type SelectionRequest } from "#domain/software/software";
+import { deselect, getSelection, select, type SelectionRequest } from "#domain/software/software";
 import { factory, type WebEnv } from "../../../factory.ts";
 import { urlToContinue } from "../../../session.ts";
 import type { Result } from "../../../result.ts";
@@ -16,22 +16,26 @@ import { submit } from "../../../submit.ts";
 import { counted, signed, size } from "../../../parts/words.ts";
 import { applianceAt, applianceRoute } from "../with-appliance.ts";
 
+const repositoryId = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number)
+  .optional();
+
 const Change = z.object({
   do: z.enum(["add", "remove"]),
   kind: z.enum(["package", "pattern", "ban"]),
   name: z.string({ error: "Name a package." }).max(255),
   version: z.string().max(255).optional(),
+  /** The only repository that it may come from. */
+  repository: repositoryId,
   /** The heading above the form, if the form disappears with the change. */
   at: z.enum(["chosen", "bans"]).optional(),
 });
 
 const OfRepository = z.object({
   do: z.enum(["use", "drop", "import"]),
-  repository: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .transform(Number)
-    .optional(),
+  repository: repositoryId,
   url: z.string().optional(),
   name: z.string().max(255, "A name has at most 255 characters.").optional(),
 });
@@ -49,8 +53,8 @@ export const softwareActions = (again: Again) =>
         fieldOf: { invalid_version: "version" },
         again,
         act: async (change) => {
-          const done = await changeSelection(c, change);
-          const opposite = { do: change.do === "add" ? "remove" : "add", kind: change.kind, name: change.name };
+          const opposite = await oppositeOf(c, change);
+          const done = await changeSelection(c, { ...change, repositoryId: change.repository });
           const undo = { action: applianceAt(c.var.appliance.id, "software"), fields: opposite, swap: "main" };
           return { to: placeAfter(c, change), result: { ...done, ...(change.version === undefined && { undo }) } };
         },
@@ -85,6 +89,20 @@ export const softwareActions = (again: Again) =>
       }),
     );
 
+/** The fields that take a change back. What was removed comes back from where it was pinned to. */
+async function oppositeOf(c: Context<WebEnv>, { do: what, kind, name }: z.output<typeof Change>) {
+  if (what === "add") return { do: "remove", kind, name };
+  const { packages, patterns } = await getSelection(c.var.db, c.var.appliance);
+  const entry = [...packages, ...patterns].find((one) => one.kind === kind && one.name === name);
+  return {
+    do: "add",
+    kind,
+    name,
+    ...(typeof entry?.version === "string" && { version: entry.version }),
+    ...(typeof entry?.repositoryId === "number" && { repository: String(entry.repositoryId) }),
+  };
+}
+
 /** The page that the form was on. The hit or the heading where the person works gets the focus there. */
 function placeAfter(c: Context<WebEnv>, { kind, name, at }: { kind?: string; name?: string; at?: string | undefined }) {
   const to = new URL(pageUrl(c), c.var.baseUrl);
@@ -98,7 +116,7 @@ function placeAfter(c: Context<WebEnv>, { kind, name, at }: { kind?: string; nam
 
 const pageUrl = (c: Context<WebEnv>): string => urlToContinue(c.var.baseUrl, c.req.header("referer"));
 
-type SelectionChange = Pick<SelectionRequest, "kind" | "name" | "version"> & { do: "add" | "remove" };
+type SelectionChange = SelectionRequest & { do: "add" | "remove" };
 
 /** Changes the selection, and reports the effect on the image. */
 const changeSelection = (c: Context<WebEnv>, change: SelectionChange): Promise<Result> =>
@@ -125,11 +143,12 @@ async function changing(c: Context<WebEnv>, change: () => Promise<string>): Prom
 }
 
 /** Makes one change, and returns the verb that describes it. */
-async function changeOne(c: Context<WebEnv>, { do: what, kind, name, version }: SelectionChange): Promise<string> {
+async function changeOne(c: Context<WebEnv>, { do: what, ...one }: SelectionChange): Promise<string> {
   const { db, appliance } = c.var;
   const services = { env: c.env, db };
-  if (what === "add") await select(services, appliance, { kind, name, version });
-  else await deselect(services, appliance, { kind, name });
+  const { kind } = one;
+  if (what === "add") await select(services, appliance, one);
+  else await deselect(services, appliance, one);
   if (kind === "ban") return what === "add" ? "is banned." : "is allowed.";
   return what === "add" ? "is added." : "is removed.";
 }

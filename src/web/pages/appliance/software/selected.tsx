@@ -39,7 +39,8 @@ export const Selected = ({ seen }: { seen: ShownSoftware }) => {
 };
 
 const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
-  const { kind, name, version } = entry;
+  const { kind, name, version, repositoryId } = entry;
+  const from = seen.software.repositories.find(({ id }) => id === repositoryId);
   const { resolution } = seen;
   const { packages, patterns } = resolution.state === "solved" ? resolution : { packages: [], patterns: [] };
   const resolved =
@@ -53,6 +54,7 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
             {kind === "pattern" ? `pattern: ${name}` : name}{" "}
             <span class="quiet num">{resolved ? evr(resolved) : (version ?? "")}</span>{" "}
             {version !== null && <span class="badge">this version</span>}
+            {from && <span class="badge">from {from.name}</span>}
           </span>
           {kind === "package" && resolved && <span class="num quiet">{size(resolved.installSizeBytes)}</span>}
           <Icon name="chevron-right" />
@@ -75,10 +77,11 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
   );
 };
 
-/** Pins a version. If it is empty, the newest one is used. */
-const PinForm = ({ entry: { name, version }, seen }: { entry: Entry; seen: ShownSoftware }) => (
+/** Pins a version. If it is empty, the newest one is used. A repository that the package is pinned to stays. */
+const PinForm = ({ entry: { name, version, repositoryId }, seen }: { entry: Entry; seen: ShownSoftware }) => (
   <Form action={applianceAt(seen.appliance.id, "software")} id={`pin-${name}`} class="row" swap="main">
     <Hidden fields={{ do: "add", kind: "package", name, at: "chosen" }} />
+    {repositoryId !== null && <Hidden fields={{ repository: String(repositoryId) }} />}
     <Field
       name="version"
       label={`Only this version of ${name}`}
