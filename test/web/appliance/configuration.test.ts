@@ -5,6 +5,7 @@ import { languageList, timeZoneList } from "../../../src/web/pages/appliance/con
 import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { browser } from "../../support/browser.ts";
 import { signedIn } from "../../support/client.ts";
+import { configure } from "../../support/gallery.ts";
 import { pageOf, textOf, type Page } from "../../support/html.ts";
 import { readXml } from "../../support/xml.ts";
 
@@ -59,6 +60,19 @@ describe("the configuration", () => {
       "Licence agreements",
       "GPG keys",
     ]);
+  });
+
+  it("does not undo what was changed since a form was shown", async () => {
+    const form = fieldsOf(await section("general"));
+    await configure(tux, id, "<tags><tag>kiosk</tag></tags>");
+    const answer = await send("general", form);
+    expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining("It has changed since you")]);
+    expect((await stored()).tags).toMatchObject({ tag: "kiosk" });
+
+    // Other sections do not count.
+    const again = fieldsOf(await section("general"));
+    await configure(tux, id, "<network><type>none</type></network>");
+    expect((await send("general", again)).status).toBe(303);
   });
 
   it.each(["general", "locale", "network", "machine", "startup", "scripts"])(

@@ -2,9 +2,14 @@ import type { Context } from "hono";
 import { z } from "zod";
 import type { ExaminedRows } from "#domain/appliances/examined-rows";
 import { wrongValues } from "#domain/configuration/check";
-import { changeConfiguration, faultsOfChange, shownConfiguration } from "#domain/configuration/of-appliance";
+import {
+  changeConfiguration,
+  faultsOfChange,
+  shownConfiguration,
+  type ShownConfiguration,
+} from "#domain/configuration/of-appliance";
 import { loginsBy } from "#domain/configuration/known-passwords";
-import { Refusal } from "#domain/refusal";
+import { changedMeanwhile, Refusal } from "#domain/refusal";
 import { listSshKeys } from "#storage/account-ssh-keys";
 import { findBaseSystem } from "#storage/appliances";
 import { listGpgKeys } from "#storage/gpg-keys";
@@ -19,7 +24,7 @@ import type { ListOf } from "./lists.ts";
 import { pictureActions, Pictures } from "./pictures.tsx";
 import { sections, type Section } from "./sections.ts";
 import { settingsFor, type Setting } from "./settings.ts";
-import { SectionForm, SectionPage } from "./view.tsx";
+import { markOfSettings, SectionForm, SectionPage, shownMark } from "./view.tsx";
 import { errorPage } from "../../../error-page.tsx";
 
 const Solution = z.object({ path: z.string(), value: z.string() });
@@ -67,10 +72,16 @@ export const configurationPage = factory
       act: async (values, { all }) => {
         const { db, account, appliance } = c.var;
         const section = sectionOf(c);
-        const { change, faults } = changeOf(await offeredIn(c, section), { values, all });
+        const settings = await offeredIn(c, section);
+        const { change, faults } = changeOf(settings, { values, all });
         const whose = { accountId: account.id, appliance };
         if (faults.length > 0) throw wrongValues([...faults, ...(await faultsOfChange(c.env, whose, change))]);
-        await changeConfiguration({ env: c.env, db }, whose, { change });
+        // The form sends every setting of its section, and must not undo what another tab or the API has changed.
+        const precondition = (before: ShownConfiguration) => {
+          const mark = values[shownMark];
+          if (mark !== undefined && mark !== markOfSettings(settings, before)) throw changedMeanwhile();
+        };
+        await changeConfiguration({ env: c.env, db }, whose, { change, precondition });
         return { to: addressOf(c, section.path), result: { text: `${section.title}: saved.` } };
       },
     }),

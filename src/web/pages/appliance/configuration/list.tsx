@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { z } from "zod";
 import { changeConfiguration, faultsOfChange, type ShownConfiguration } from "#domain/configuration/of-appliance";
@@ -16,10 +15,8 @@ import { submit } from "../../../submit.ts";
 import { faultsIn } from "./document.ts";
 import { FieldOf } from "./form-field.tsx";
 import type { Entry, EntryField, ListOf } from "./lists.ts";
+import { markOf } from "./mark.ts";
 import { SaveRow } from "./view.tsx";
-
-/** Identifies an entry. An entry that was changed in the meantime has a different mark. */
-const markOf = (entry: Entry): string => createHash("sha256").update(JSON.stringify(entry)).digest("hex").slice(0, 16);
 
 const idOf = (entry: Entry): string => `entry-${markOf(entry)}`;
 const newId = "new-entry";

@@ -2,9 +2,10 @@ import type { Child } from "hono/jsx";
 import type { ShownConfiguration } from "#domain/configuration/of-appliance";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { Content } from "../../../parts/column.tsx";
-import { Form } from "../../../parts/form.tsx";
+import { Form, Hidden } from "../../../parts/form.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import { FieldOf } from "./form-field.tsx";
+import { markOf } from "./mark.ts";
 import { sections, type Section } from "./sections.ts";
 import type { Setting } from "./settings.ts";
 
@@ -43,9 +44,16 @@ interface SectionFormProps {
   shown: ShownConfiguration;
 }
 
+/** The name of the field with the mark of the values that a form has shown. */
+export const shownMark = "shown";
+
+export const markOfSettings = (settings: readonly Setting[], shown: ShownConfiguration): string =>
+  markOf(settings.map((setting) => setting.valueIn(shown)));
+
 /** The settings of a section, in one form. */
 export const SectionForm = ({ section, settings, shown }: SectionFormProps) => (
   <Form action={addressOf(section, shown)} class="panel stack" swap="main" countsUnsaved>
+    <Hidden fields={{ [shownMark]: markOfSettings(settings, shown) }} />
     {settings.map((setting) => (
       <FieldOf field={setting} value={setting.valueIn(shown)} />
     ))}
