@@ -1,5 +1,7 @@
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { buildObject } from "#domain/builds/build";
 import { buildPrefix } from "#storage/blobs";
 import { signedIn, type Client } from "../support/client.ts";
 import { createAppliance, startBuild } from "../support/factories.ts";
@@ -60,12 +62,16 @@ describe("formats of a version with the same files", () => {
   it("keep it when the first format is deleted", async () => {
     const second = await buildSecond();
     await remove(first);
+    // Its object leaves the memory seconds later, long before the sweep looks at old blobs.
+    const evictFirst = () => evictDurableObject(buildObject(env, first));
+    await evictFirst();
     await sweepIn(2 * dayMs);
 
     expect(await namesOf(first)).toEqual(["files-1"]);
     expect(await (await read(second)).text()).toBe("Welcome");
 
     await remove(second);
+    await evictFirst();
     await sweepIn(2 * dayMs);
     expect(await namesOf(first)).toEqual([]);
   });
