@@ -40,3 +40,21 @@ it.each([
   const answered = await machine.kiln([verb, "12", "--last", "--json"]);
   expect([answered.code, JSON.parse(answered.stdout)]).toMatchObject([0, { [list.slice(0, -1)]: ended }]);
 });
+
+it("prints when each check ended, if it was run", async () => {
+  const checks = [
+    { kind: "login", expected: "A login prompt appears.", outcome: "passed", seen: "It came.", seconds: 12 },
+    { kind: "no_failed_units", expected: "No unit fails.", outcome: "not_run", seen: "" },
+  ];
+  service.answers[check.path] = { check_runs: [{ state: "failed", checks, ended_at: "2026-11-21T09:00:00Z" }] };
+  const { stdout } = await machine.kiln(["check", "12", "--last"]);
+  expect(
+    stdout
+      .split("\n")
+      .slice(1, 3)
+      .map((line) => line.trim().split(/ {2,}/)),
+  ).toEqual([
+    ["passed", "12 s", "A login prompt appears."],
+    ["not_run", "No unit fails."],
+  ]);
+});
