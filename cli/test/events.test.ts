@@ -1,21 +1,11 @@
 /** `kiln events`: what happened to the objects of an account. */
 import type { ServerResponse } from "node:http";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { eventNames, type EventName } from "../../src/model/event-names.ts";
-import type { Machine } from "./support/machine.ts";
-import { busy, type StandIn } from "./support/service.ts";
-import { signedInMachine } from "./support/signed-in.ts";
+import { busy } from "./support/service.ts";
+import { signedInForEachTest } from "./support/signed-in.ts";
 
-let machine: Machine;
-let service: StandIn;
-
-beforeEach(async () => {
-  ({ machine, service } = await signedInMachine());
-});
-afterEach(async () => {
-  await service[Symbol.asyncDispose]();
-  machine[Symbol.dispose]();
-});
+const here = signedInForEachTest();
 
 const build = { build: { id: 31, name: "Kiosk", version: "0.0.1", image_type: "iso", message: "A message" } };
 const testdrive = { testdrive: { id: 3, build_id: 31, message: "A message" } };
@@ -51,8 +41,8 @@ const streamOf = (text: string) => (_request: unknown, response: ServerResponse)
 
 it("prints a line for each event", async () => {
   const all = eventNames.map((name, nth) => sent(nth + 1, name, events[name][0]));
-  service.answers["/api/v2/user/events"] = streamOf(all.join("") + sent(12, "image.dreamt", { dream: {} }));
-  const { code, stdout } = await machine.kiln(["events"]);
+  here.service.answers["/api/v2/user/events"] = streamOf(all.join("") + sent(12, "image.dreamt", { dream: {} }));
+  const { code, stdout } = await here.machine.kiln(["events"]);
   const lines = stdout.trimEnd().split("\n");
   expect([code, lines.at(-1)]).toEqual([0, "  12  2026-11-21 09:00  image.dreamt"]);
   expect(lines.slice(0, -1)).toEqual(
@@ -64,24 +54,25 @@ it("prints a line for each event", async () => {
 
 it("waits for a service that needs longer to answer", async () => {
   const stored = streamOf(sent(1, "build.queued", build));
-  service.answers["/api/v2/user/events"] = (request, response) => setTimeout(() => stored(request, response), 6_000);
-  expect(await machine.kiln(["events"])).toMatchObject({ code: 0, stdout: expect.stringContaining(lineOfBuild) });
+  here.service.answers["/api/v2/user/events"] = (request, response) =>
+    setTimeout(() => stored(request, response), 6_000);
+  expect(await here.machine.kiln(["events"])).toMatchObject({ code: 0, stdout: expect.stringContaining(lineOfBuild) });
 });
 
 it.each([
-  ["is not there", "does not answer", async () => await service[Symbol.asyncDispose]()],
-  ["stays busy", "The service answered 429", () => void (service.answers["/api/v2/user/events"] = busy(3600))],
+  ["is not there", "does not answer", async () => await here.service[Symbol.asyncDispose]()],
+  ["stays busy", "The service answered 429", () => void (here.service.answers["/api/v2/user/events"] = busy(3600))],
   [
     "cuts the connection",
     "does not answer",
     () =>
-      void (service.answers["/api/v2/user/events"] = (_request, response) => {
+      void (here.service.answers["/api/v2/user/events"] = (_request, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         response.write(sent(1, "build.queued", build), () => response.destroy());
       }),
   ],
 ])("reports a service that %s", async (_, told, fail) => {
   await fail();
-  const ended = await machine.kiln(["events"]);
+  const ended = await here.machine.kiln(["events"]);
   expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining(told) });
 });

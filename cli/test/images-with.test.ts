@@ -1,18 +1,8 @@
 /** `kiln images`: which images have a package. */
-import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Machine } from "./support/machine.ts";
-import type { StandIn } from "./support/service.ts";
-import { signedInMachine } from "./support/signed-in.ts";
+import { expect, it } from "vitest";
+import { signedInForEachTest } from "./support/signed-in.ts";
 
-let machine: Machine;
-let service: StandIn;
-beforeEach(async () => {
-  ({ machine, service } = await signedInMachine());
-});
-afterEach(async () => {
-  await service[Symbol.asyncDispose]();
-  machine[Symbol.dispose]();
-});
+const here = signedInForEachTest();
 
 const image = (build_id: number) => ({
   build_id,
@@ -25,8 +15,8 @@ const image = (build_id: number) => ({
 });
 
 it("lists the images that have a package", async () => {
-  service.answers["/api/v2/user/account/images"] = { images: [image(7)] };
-  const { code, stdout } = await machine.kiln(["images", "--with", "openssl=3.0.15-1"]);
+  here.service.answers["/api/v2/user/account/images"] = { images: [image(7)] };
+  const { code, stdout } = await here.machine.kiln(["images", "--with", "openssl=3.0.15-1"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(
     /^BUILD +APPLIANCE +VERSION +TYPE +PACKAGES +BUILT\n7 +Kiosk +0\.0\.2 +oem +openssl 3\.0\.15-1 /,
@@ -34,10 +24,10 @@ it("lists the images that have a package", async () => {
 });
 
 it("says that there are none, and that it needs a package", async () => {
-  service.answers["/api/v2/user/account/images"] = { images: [] };
-  const none = await machine.kiln(["images", "--with", "openssl"]);
+  here.service.answers["/api/v2/user/account/images"] = { images: [] };
+  const none = await here.machine.kiln(["images", "--with", "openssl"]);
   expect(none).toMatchObject({ code: 0, stdout: "None of your images has openssl.\n" });
-  const nameless = await machine.kiln(["images"]);
+  const nameless = await here.machine.kiln(["images"]);
   expect(nameless.code).not.toBe(0);
   expect(nameless.stderr).toContain("Which images?");
 });
