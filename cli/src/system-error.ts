@@ -1,6 +1,6 @@
 import { Complaint } from "./complaint.ts";
 
-/** What a failed system call did not do. */
+/** The words for what a failed system call should have done. */
 const verbs: Readonly<Record<string, string>> = {
   mkdir: "created",
   open: "opened",

@@ -11,7 +11,7 @@ import { unpackDisk } from "./unpack.ts";
 export interface ImageSource {
   api: Pick<WorkerApi, "readImage">;
   cache: ImageCache;
-  /** Of the disk that has the cache. */
+  /** The free space of the disk with the cache. */
   room: Pick<DiskRoom, "freed">;
   signal: AbortSignal;
   /** Called with a line for users. */

@@ -61,7 +61,7 @@ const unoffered = new Map([
   ["bare", "It is only for a provenance file."],
 ]);
 
-/** A path on this machine, of which even an error message could reveal the contents. */
+/** Whether an option is a path on this machine. Even an error message could reveal a line of the file. */
 const isPath = ({ placeholder }: Option): boolean => placeholder !== undefined && localPaths.has(placeholder);
 
 const optionsOf = ({ options }: Command): [key: string, option: Option][] =>

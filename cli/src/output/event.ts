@@ -31,7 +31,7 @@ const ofTestdrive: Words = ({ testdrive: { id, build_id: build, message } }) =>
 
 const image = ({ name, image_type: type, version }: Announced["image"]): string => `${name} (${type}, ${version})`;
 
-/** What each event says of its subject, for people. */
+/** The text that people read about the subject of each event. */
 export const eventWords: Readonly<Record<EventName, Words>> = {
   "build.queued": ofBuild,
   "build.started": ofBuild,
@@ -48,7 +48,7 @@ export const eventWords: Readonly<Record<EventName, Words>> = {
     `${image(one)}: updates fix ${one.fixed} ${one.fixed === 1 ? "advisory" : "advisories"}, ${one.exploited} of them exploited`,
 };
 
-/** A newer service may have other events, of which only the name is shown. */
+/** A newer service may send other events. Only their names are shown. */
 export const wordsOf = (event: string, announced: Announced): string =>
   isKnown(event) ? eventWords[event](announced) : "";
 

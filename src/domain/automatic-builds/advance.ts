@@ -87,7 +87,7 @@ async function publishBuilt(services: Services, { appliance, watch, version }: B
   if (behind.length > 0 && account && requestId !== null) {
     const { BASE_URL: baseUrl } = env;
     const { automaticMessage: releaseNotes, automaticEditedAt } = watch;
-    // What the owner has edited since the images were built must not become public without them.
+    // Edits that the owner has made since then are not in these images, and must not be published with them.
     const editedAt = automaticEditedAt ?? appliance.lastEditedAt;
     await publish(services, account, {
       applianceId: appliance.id,

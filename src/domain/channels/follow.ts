@@ -18,7 +18,7 @@ export async function channelsToMove(db: Database, appliance: Appliance, version
   return behind.map(({ name, headId }) => ({ name, headId }));
 }
 
-/** Every other move makes the decision again. It is for one version, so this is enough unless dozens move at once. */
+/** If another move comes first, the channel is read again. More moves than this at the same time do not happen. */
 const maxTries = 5;
 
 /**
