@@ -61,17 +61,17 @@ export async function removeStrayBuildBlobs({ env, db }: Services, now: number):
   const old = await nextOldKeys({ env, db }, { prefix: buildsPrefix, now });
   const uids = [...new Set(old.map(buildUidOfKey))];
   const kept = new Map((await listBuildsByUid(db, uids)).map((build) => [build.uid, build]));
-  const gone = uids.filter((uid) => !kept.has(uid));
-  for (const uid of gone.slice(0, objectsAtOnce)) await buildObject(env, { uid }).forget();
-  const later = new Set(gone.slice(objectsAtOnce));
   const prepared = await listPreparedBlobs(db, uids);
   const stores = await listNamedFileStores(db, old);
+  const strays = old.filter(
+    (key) => !prepared.has(key) && !stores.has(key) && !belongs(key, kept.get(buildUidOfKey(key))),
+  );
+  const gone = [...new Set(strays.map(buildUidOfKey))].filter((uid) => !kept.has(uid));
+  for (const uid of gone.slice(0, objectsAtOnce)) await buildObject(env, { uid }).forget();
+  const later = new Set(gone.slice(objectsAtOnce));
   await removeBlobs(
     env,
-    old.filter((key) => {
-      const uid = buildUidOfKey(key);
-      return !later.has(uid) && !prepared.has(key) && !stores.has(key) && !belongs(key, kept.get(uid));
-    }),
+    strays.filter((key) => !later.has(buildUidOfKey(key))),
   );
 }
 

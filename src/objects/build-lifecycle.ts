@@ -144,8 +144,10 @@ export class BuildLifecycle {
     return this.#settled;
   }
 
-  /** Waits for the chores in progress, and aborts uploads. The caller deletes the blobs. */
+  /** Waits for the chores in progress, and aborts uploads. The caller deletes the blobs. May run twice. */
   async end(): Promise<void> {
-    await this.#settled.then(() => this.uploads.abortIncomplete());
+    // Chores that failed are not repeated, because the state is deleted.
+    await this.#settled.catch(() => undefined);
+    if (this.state) await this.uploads.abortIncomplete();
   }
 }

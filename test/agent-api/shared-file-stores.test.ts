@@ -1,4 +1,4 @@
-import { evictDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { buildObject } from "#domain/builds/build";
@@ -62,18 +62,25 @@ describe("formats of a version with the same files", () => {
   it("keep it when the first format is deleted", async () => {
     const second = await buildSecond();
     await remove(first);
-    // Its object leaves the memory seconds later, long before the sweep looks at old blobs.
-    const evictFirst = () => evictDurableObject(buildObject(env, first));
-    await evictFirst();
     await sweepIn(2 * dayMs);
 
     expect(await namesOf(first)).toEqual(["files-1"]);
     expect(await (await read(second)).text()).toBe("Welcome");
 
     await remove(second);
-    await evictFirst();
     await sweepIn(2 * dayMs);
     expect(await namesOf(first)).toEqual([]);
+  });
+
+  it("keep it without a question to the object of the deleted build", async () => {
+    await buildSecond();
+    await remove(first);
+    const object = buildObject(env, first);
+    await runInDurableObject(object, (_build, { storage }) => storage.kv.put("mark", true));
+    await sweepIn(2 * dayMs);
+
+    const mark = await runInDurableObject(object, (_build, { storage }) => storage.kv.get("mark"));
+    expect(mark).toBe(true);
   });
 
   it("keep it until both have expired", async () => {
