@@ -16,7 +16,7 @@ const lastWordMs = 2_000;
 
 /**
  * The session's channel to its Testdrive object. It outlives its sockets: each new socket gets the latest reports
- * again.
+ * again. They are also repeated with each "alive".
  *
  *             open                     close, error
  *  dialling ────────► connected ─────────────────────► dialling, after a pause
@@ -34,7 +34,7 @@ export class Control {
 
   constructor(settings: ControlSettings) {
     this.#settings = settings;
-    this.#alive = setInterval(() => this.#send({ type: "alive" }), settings.aliveEveryMs ?? aliveEveryMs);
+    this.#alive = setInterval(() => this.#sendAlive(), settings.aliveEveryMs ?? aliveEveryMs);
     void this.#stayConnected();
   }
 
@@ -92,6 +92,12 @@ export class Control {
       if (order && !this.#over.signal.aborted) this.#settings.onOrder(order);
     };
     return (await untilClosed(socket, { onOpen, onText })).end;
+  }
+
+  /** Repeats the reports, because an object that died while it received one has lost it, and its socket can survive. */
+  #sendAlive(): void {
+    this.#send({ type: "alive" });
+    for (const report of this.#reports.values()) if (report.type !== "preparing") this.#send(report);
   }
 
   #end(): void {

@@ -70,6 +70,15 @@ describe("Control", () => {
     await eventually("signs of life", () => session.service.said("alive").length > 2);
   });
 
+  it("repeats with it what the service may have lost", async () => {
+    await using session = await openSession({ aliveEveryMs: 20 });
+    session.control.report({ type: "ready" });
+    session.control.report({ type: "tcp_viewers", count: 2 });
+    await eventually("reports again", () => session.service.said("tcp_viewers").length > 2);
+    expect(session.service.said("ready").length).toBeGreaterThan(2);
+    expect(session.service.controls).toHaveLength(1);
+  });
+
   it("sends its last message even if its socket is not open yet", async () => {
     await using session = await openSession();
     await session.control.finish("The image cannot be used.");
