@@ -10,6 +10,7 @@ let sent = "";
 beforeAll(async () => {
   ({ machine, service } = await signedInMachine({
     "/api/v2/user/appliances/41": { appliance: { id: 41, arch: "i586" } },
+    "/api/v2/user/gallery/appliances/43": { gallery: { appliance: { id: 43, arch: "aarch64" } } },
     "POST /api/v2/user/appliances": answering(
       { appliance: { id: 1000, name: "First", basesystem: "debian-12-i386" } },
       (body) => (sent = body),
@@ -25,7 +26,8 @@ it.each([
   ["keeps the architecture of the source", "clone 41", "i586"],
   ["has another one on request", "clone 41 --arch x86_64", "x86_64"],
   ["from the gallery keeps it, too", "gallery clone 41", "i586"],
-  ["is for x86_64 if the source is a published appliance of another account", "clone 999", "x86_64"],
+  ["keeps that of a publication of another account", "clone 43", "aarch64"],
+  ["is for x86_64 if the source cannot be read", "clone 999", "x86_64"],
 ])("a clone %s", async (_, line, arch) => {
   const ended = await machine.kiln(line.split(" "));
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("First is appliance 1000") });

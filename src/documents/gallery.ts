@@ -1,4 +1,4 @@
-import { imageTypes } from "#lib/contract/index";
+import { arches, imageTypes } from "#lib/contract/index";
 import type { ReleaseNotesDraft } from "#domain/difference/release-notes-draft";
 import type { GalleryPage } from "#domain/gallery/list";
 import type { ListedPublication } from "#storage/gallery-list";
@@ -97,6 +97,7 @@ const appliance = fields({
   publisher: text("publisher", "Mira Lenz"),
   username: text("username", "mira"),
   based_on: text("baseSystem", "tiny-1.0"),
+  arch: oneOf("arch", arches).inJson(),
   formats: inside("formats", countedOf("format", format)),
   ...through("definition", {
     configuration: group(fields({ accounts: inside("accounts", countedOf("account", account)) })),

@@ -22,6 +22,14 @@ beforeAll(async () => {
   [tux, rhea] = await Promise.all([signedIn(), signedIn()]);
 });
 
+it("shows the architecture of a published appliance in JSON only", async () => {
+  const { applianceId: id } = await publishedAppliance(tux);
+  const inJson = await rhea.get(galleryPath(id), { headers: { accept: "application/json" } });
+  expect(await inJson.json()).toMatchObject({ gallery: { appliance: { id, arch: "x86_64" } } });
+  const { gallery } = await readXml(await rhea.get(galleryPath(id)));
+  expect(gallery.appliance).not.toHaveProperty("arch");
+});
+
 describe("software", () => {
   let id: number;
   beforeAll(async () => {

@@ -1402,6 +1402,7 @@ interface Publication {
       publisher: string;
       username: string;
       based_on: string;
+      arch?: "x86_64" | "i586" | "aarch64";
       formats: readonly {
         md5: string;
         value: ImageType;

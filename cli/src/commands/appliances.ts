@@ -10,10 +10,7 @@ import { facts, megabytes, moment, table, visible } from "../output/table.ts";
 export const defaultArch = "x86_64";
 export const arches = [defaultArch, "i686", "aarch64"];
 export const arch = value("text", `${arches.join(", ")}; the default is ${defaultArch}`);
-export const archOfClone = value(
-  "text",
-  `${arches.join(", ")}; the default is that of the source, or ${defaultArch} for a published appliance of another account`,
-);
+export const archOfClone = value("text", `${arches.join(", ")}; the default is that of the source`);
 
 export const appliances = [
   command("templates", {
@@ -149,15 +146,18 @@ async function confirm(appliance: string): Promise<void> {
 const names = (all: readonly { value: string; version?: string }[]): string =>
   all.map(({ value: name, version }) => (version ? `${name}=${version}` : name)).join(" ");
 
-/**
- * The architecture of an appliance. A published appliance of another account cannot be read, and its publication does
- * not show it.
- */
-export const archOf = (client: Client, id: number): Promise<string> =>
-  client.call("getAppliance", { appliance_id: id }).then(
-    ({ appliance }) => appliance.arch,
-    (error: unknown) => {
-      if (error instanceof ServiceRefusal && [403, 404].includes(error.status)) return defaultArch;
-      throw error;
-    },
-  );
+/** The architecture of an appliance, or of its publication if the account may read only that. */
+export async function archOf(client: Client, id: number): Promise<string> {
+  const path = { appliance_id: id };
+  const own = await unlessRefused(client.call("getAppliance", path));
+  if (own) return own.appliance.arch;
+  // If this is refused too, so is the clone, and its refusal says more.
+  const published = await unlessRefused(client.call("getPublication", path));
+  return published?.gallery.appliance.arch ?? defaultArch;
+}
+
+const unlessRefused = <T>(answer: Promise<T>): Promise<T | undefined> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof ServiceRefusal && [400, 403, 404].includes(error.status)) return undefined;
+    throw error;
+  });
