@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { app } from "./app.ts";
 import { guestOriginProblem } from "#domain/testdrives/guest-origin";
+import { variableProblem } from "#domain/variables";
 import { writeLogAs } from "#log/log";
 import { consume } from "#queues/consume";
 import { sweep } from "#queues/sweep";
@@ -16,7 +17,7 @@ export { UserRepositoryIndex } from "#objects/user-repository-index";
 writeLogAs(env.MODE === "embedded" ? "text" : "json");
 
 // A deploy with such variables fails, with this message.
-const problem = guestOriginProblem(env);
+const problem = guestOriginProblem(env) ?? variableProblem(env);
 if (problem !== undefined) throw new Error(problem);
 
 export default {

@@ -1,6 +1,7 @@
 import { join, relative } from "node:path";
 import { experimental_readRawConfig } from "wrangler";
 import { z } from "zod";
+import { variableNames } from "../../src/domain/variables.ts";
 import { Complaint } from "../launch/complaint.ts";
 import { projectRoot } from "../launch/project.ts";
 import type { Settings } from "./folder.ts";
@@ -49,6 +50,8 @@ export function configurationFor(environment: string, settings: Settings, folder
     { config: join(projectRoot, "wrangler.toml") },
     { hideWarnings: true },
   );
+  const unknown = Object.keys(settings.vars ?? {}).filter((name) => !variableNames.includes(name));
+  if (unknown.length > 0) throw new Complaint(`settings.json: wrangler.toml has no variable ${unknown.join(", ")}.`);
   const { main, compatibility_date, compatibility_flags, rules, send_metrics, env } = File.parse(rawConfig);
   const own = env[environment];
   const given = readEnvironment(environment, own ?? env[standard]);

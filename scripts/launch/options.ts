@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { variableNames, variableProblem } from "../../src/domain/variables.ts";
 import { type GivenHost, parseHost } from "./allowed-hosts.ts";
 import { Complaint } from "./complaint.ts";
 
@@ -119,7 +120,15 @@ function parseUrl(option: string, given: string): string {
 }
 
 function parseVars(given: string | undefined): Record<string, string> {
-  if (given === undefined || given === "") return {};
+  const vars = given ? varsIn(given) : {};
+  const unknown = Object.keys(vars).filter((name) => !variableNames.includes(name));
+  if (unknown.length > 0) throw new Complaint(`KILN_VARS: wrangler.toml has no variable ${unknown.join(", ")}.`);
+  const problem = variableProblem(vars);
+  if (problem !== undefined) throw new Complaint(`KILN_VARS: ${problem}`);
+  return vars;
+}
+
+function varsIn(given: string): Record<string, string> {
   try {
     return z.record(z.string(), z.string()).parse(JSON.parse(given));
   } catch {

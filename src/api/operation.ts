@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Needed } from "#domain/accounts/access";
-import type { Rated } from "#domain/accounts/rates";
+import type { Rated } from "#domain/accounts/default-rates";
 import type { Reason, RefusalCode } from "#domain/refusal";
 import type { Document } from "#lib/wire/shape";
 

@@ -50,6 +50,14 @@ describe("parseOptions", () => {
     expect(parseOptions([], { KILN_VARS: '{"MAX_BUILDS":"1"}' })).toMatchObject({ vars: { MAX_BUILDS: "1" } });
   });
 
+  it.each([
+    ['{"KEEP_IMAGE_DAYS":"30"}', /no variable KEEP_IMAGE_DAYS\./],
+    ['{"KEEP_IMAGES_DAYS":"30 days"}', /KEEP_IMAGES_DAYS: 30 days is not a number/],
+    ['{"MAX_BUILDS":1}', /not a JSON object of texts/],
+  ])("refuses KILN_VARS=%s", (given, message) => {
+    expect(() => parseOptions([], { KILN_VARS: given })).toThrow(message);
+  });
+
   it("returns the usage for --help, whatever else is given", () => {
     expect(parse("--help", "--port", "no")).toBe("help");
   });

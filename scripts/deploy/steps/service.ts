@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Agent } from "../../admin/client.ts";
@@ -47,7 +47,7 @@ function baseStep({ admin, settings, ask, store }: Deployment): Step {
       if ((await repositories()).length === 0) {
         const { base = await ask("Catalogue of the first base system", "--base", "templates/debian-13.json") } =
           settings();
-        const catalogue = readCatalogue(join(projectRoot, base));
+        const catalogue = readCatalogue(resolve(projectRoot, base));
         refuseOwnRepositories(base, catalogue);
         store({ base });
         await admin().loadCatalogue(catalogue.name, catalogue);

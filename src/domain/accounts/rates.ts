@@ -1,4 +1,5 @@
 import type { Services } from "#domain/services";
+import { dailyRates, rates, type Rated } from "#domain/accounts/default-rates";
 import { noteInPassing } from "#domain/full-disk";
 import { FairTurns } from "#domain/fair-turns";
 import { tooFast } from "#domain/refusal";
@@ -6,47 +7,8 @@ import { rest } from "#lib/loop/pace";
 import { countUse } from "#storage/account-rates";
 import type { Database } from "#storage/db";
 
-/**
- * Expensive actions, and how often an account may do each of them in ten minutes. `ACCOUNT_RATES` overrides the
- * numbers.
- */
-export const rates = {
-  builds: 100,
-  clones: 500,
-  /** Files, packages, pictures, keys and configurations. */
-  uploads: 3000,
-  /** Files that the service downloads. */
-  web_files: 300,
-  repositories: 60,
-  /** Changes of a selection. Each one is resolved. */
-  software: 3000,
-  /** Changes of a selection that are only simulated. */
-  effects: 6000,
-  publications: 100,
-  testdrives: 100,
-  /** Files read from an image, or from the disk of a testdrive. */
-  image_files: 3000,
-  modified_files: 300,
-  differences: 300,
-  /**
-   * Searches, statuses, lists of packages that will be installed or have newer versions, attestations, and drafts of
-   * release notes.
-   */
-  reads: 6000,
-  /** Webhooks created, and deliveries sent again. */
-  webhooks: 300,
-} as const;
-
-export type Rated = keyof typeof rates;
-
 const windowMs = 10 * 60_000;
 const dayMs = 24 * 60 * 60_000;
-
-/** Packages that the imports of an account may read in a day; `ACCOUNT_RATES="packages_a_day=…"` overrides it. */
-const packagesADay = 2_000_000;
-
-/** Rebuilds that an account may start in a day; `ACCOUNT_RATES="rebuilds_a_day=…"` overrides it. */
-const rebuildsADay = 100;
 
 /** Counts an action of an account. Refused if there were too many within the current ten minutes. */
 export async function spend(
@@ -71,7 +33,7 @@ export async function spendPackages(
   packages: number,
 ): Promise<number | undefined> {
   if (packages === 0) return undefined;
-  const most = given(env).get("packages_a_day") ?? packagesADay;
+  const most = given(env).get("packages_a_day") ?? dailyRates.packages_a_day;
   const use = { accountId, what: "packages_a_day", most, uses: packages };
   const seconds = await waitAfter(db, use, { periodMs: dayMs, about: "packages of an import" });
   return seconds === undefined ? undefined : most;
@@ -82,7 +44,7 @@ export async function spendRebuild(
   { env, db }: Services<Pick<Env, "ACCOUNT_RATES">>,
   accountId: number,
 ): Promise<void> {
-  const most = given(env).get("rebuilds_a_day") ?? rebuildsADay;
+  const most = given(env).get("rebuilds_a_day") ?? dailyRates.rebuilds_a_day;
   const use = { accountId, what: "rebuilds_a_day", most };
   const seconds = await waitAfter(db, use, { periodMs: dayMs, about: "a rebuild" });
   if (seconds === undefined) return;
