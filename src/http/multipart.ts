@@ -41,7 +41,7 @@ export async function* partsOf(source: ReadableStream<Uint8Array>, boundary: str
       if (count > maxParts) throw new MultipartFault(`more than ${maxParts} parts`);
       const disposition = parametersOf((await form.headers()).get("content-disposition") ?? "");
       const body = form.beginBody();
-      yield { name: disposition.get("name"), fileName: disposition.get("filename"), body: streamOf(body) };
+      yield { name: disposition.get("name"), fileName: fileNameIn(disposition), body: streamOf(body) };
       while (await body()) {
         // Skips the rest, which the caller did not read.
       }
@@ -83,7 +83,8 @@ class Form {
     // The line break of the boundary has not been taken, so that even a part without headers has its empty line.
     const head = this.#take(await this.#find(emptyLine, "no end of the headers"));
     this.#take(emptyLine.length);
-    return new Map(head.toString("utf8").split("\r\n").map(header));
+    const unfolded = head.toString("utf8").replace(/\r\n[ \t]+/g, " "); // Python's email library folds long lines
+    return new Map(unfolded.split("\r\n").map(header));
   }
 
   beginBody(): Body {
@@ -172,4 +173,18 @@ function parametersOf(value: string): Map<string, string> {
       quoted?.replace(/\\(["\\])/g, "$1") ?? plain,
     ]),
   );
+}
+
+/** Python clients of the time send names that are not ASCII only as `filename*=utf-8''b%C3%BCro.conf` (RFC 5987). */
+function fileNameIn(disposition: Map<string, string>): string | undefined {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(disposition.get("filename*") ?? "")?.[1];
+  return disposition.get("filename") ?? (encoded === undefined ? undefined : decoded(encoded));
+}
+
+function decoded(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined; // not UTF-8
+  }
 }

@@ -147,6 +147,16 @@ describe("partsOf", () => {
     });
   });
 
+  it.each([
+    ["in the form of RFC 5987", "form-data; name=\"file\"; filename*=utf-8''b%C3%BCro.conf", "b\u00fcro.conf"],
+    ["in both forms", 'form-data; name="file"; filename="buro.conf"; filename*=utf-8\'\'b%C3%BCro.conf', "buro.conf"],
+    ["on a second line", 'form-data;\r\n\tname="file";\r\n filename="a.conf"', "a.conf"],
+    ["that is damaged", "form-data; name=\"file\"; filename*=utf-8''b%FC", undefined],
+  ])("reads a file name %s", async (_, disposition, fileName) => {
+    const form = lines("--x", `Content-Disposition: ${disposition}`, "", "hello", "--x--", "");
+    expect(await read(form, "x", 64)).toEqual([{ name: "file", fileName, text: "hello" }]);
+  });
+
   it("keeps bytes that look like the start of a boundary", async () => {
     const body = `\r\n-\r\n--\r\n--boundar\r\r\n--boundarx\r\n--boundar`;
     const form = lines("--boundary", 'Content-Disposition: form-data; name="file"', "", body, "--boundary--");
