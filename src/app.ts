@@ -11,7 +11,7 @@ import { queueGateway } from "#agent-api/queue";
 import { isOfFullDisk } from "#domain/full-disk";
 import { Refusal } from "#domain/refusal";
 import { headLength } from "#http/head-length";
-import { causeOf, requestBody } from "#http/request-body";
+import { causeOf, refuseEncoded, requestBody } from "#http/request-body";
 import { safeAnswer } from "#http/safe-answer";
 import { logEvent, logFailure } from "#log/log";
 import { openDatabase } from "#storage/db";
@@ -43,7 +43,7 @@ app.use(async (c, next) => {
 app.use(refuseCrowds, separateGuestOrigin);
 // Comes before the next rule, because a guest's page has an opaque origin and the guest must check its own forms.
 app.route("/testdrives", guestWeb);
-app.use(refuseForeignOrigins);
+app.use(refuseForeignOrigins, refuseEncoded);
 
 app.route("/api", api);
 app.route("/admin", adminApi);

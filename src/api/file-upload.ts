@@ -4,13 +4,14 @@ import { startOfBody } from "#http/body-start";
 import { formBytes, formFields, mayBeForm } from "#http/form";
 import { isJson, JsonFault, jsonFields } from "#http/json-fields";
 import { boundaryOf } from "#http/multipart";
+import { firstOfEach } from "#http/params";
 import { receiveUpload, type Received, type UploadSink } from "#http/upload";
 import type { ApiEnv } from "#api/factory";
 import { damagedForm, refuseLongBody } from "#http/upload-form";
 
 /** How a call receives a file. */
 export interface FileCall<T> extends UploadSink<T> {
-  /** Names of parameters. A body that begins with one of them is a form without a file. */
+  /** Names of parameters. A form with one of them is a form without a file. */
   parameters: readonly string[];
   tooLarge: (largestMb: number) => Refusal;
 }
@@ -26,7 +27,7 @@ export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Pro
     if (boundaryOf(contentType) !== undefined || !mayBeForm(contentType)) return await receiveUpload(c.req.raw, call);
     const { start, isWhole, request } = await startOfBody(c.req.raw, formBytes);
     if (!isWhole || !isForm(start, contentType, call.parameters)) return await receiveUpload(request, call);
-    return { fields: new Map(await formFields(start, contentType)), stored: undefined };
+    return { fields: new Map(Object.entries(firstOfEach(await formFields(start, contentType)))), stored: undefined };
   } catch (error) {
     return damagedForm("invalid_request")(error);
   }
@@ -34,8 +35,14 @@ export async function receiveFile<T>(c: Context<ApiEnv>, call: FileCall<T>): Pro
 
 function isForm(body: Uint8Array, contentType: string | null, parameters: readonly string[]): boolean {
   if (isJson(contentType)) return isJsonOf(new TextDecoder().decode(body), parameters);
-  const [, name = ""] = /^([a-z_]+)=\S*\s*$/.exec(new TextDecoder("latin1").decode(body)) ?? [];
-  return parameters.includes(name);
+  const pairs = new TextDecoder("latin1")
+    .decode(body)
+    .replace(/[ \t\r\n]+$/, "")
+    .split("&");
+  // A value has no spaces, but it may have letters that are not ASCII.
+  const names = pairs.map((pair) => /^([a-z_]+)=[!-~\u0080-\u00ff]*$/.exec(pair)?.[1]);
+  // Older clients also send names that are no longer parameters.
+  return !names.includes(undefined) && names.some((name) => parameters.includes(name ?? ""));
 }
 
 /** Whether the text is a JSON object that contains only parameters. Any other JSON is a file. */

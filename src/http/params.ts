@@ -98,7 +98,7 @@ function refusalOf(message: string, name: string): Refusal {
 }
 
 /** The first non-empty value of each name. */
-const firstOfEach = (given: readonly [string, string][]): Record<string, string> =>
+export const firstOfEach = (given: readonly [string, string][]): Record<string, string> =>
   Object.fromEntries(given.filter(([, value]) => value !== "").toReversed());
 
 const queryOf = (c: Context): [string, string][] => [...new URL(c.req.url).searchParams];

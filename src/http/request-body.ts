@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
+import { Refusal } from "#domain/refusal";
 import { chunkBytes, inTime } from "#lib/repodata/streams";
 
 /** The default for a deployment whose wrangler.toml does not have the variable yet. */
@@ -115,6 +116,16 @@ export const requestBody = createMiddleware<{ Bindings: Env }>(async (c, next) =
   if (waits && !body.isBegun) return;
   const maxBytes = isOwed(c.res, given) ? (Number(c.env.MAX_UPLOAD_MB) + 1) * 2 ** 20 : maxUnreadBytes;
   if (body.isBegun || Number(given.headers.get("content-length") ?? 0) <= maxBytes) await body.discard(maxBytes);
+});
+
+/** Refuses a compressed body, which would be stored as it is (RFC 9110, 8.4). */
+export const refuseEncoded = createMiddleware(async (c, next) => {
+  const encoding = c.req.header("content-encoding") ?? "identity";
+  if (encoding !== "identity") {
+    const message = `Send the body without Content-Encoding: ${encoding.slice(0, 80)}.`;
+    throw new Refusal("unknown_error", { reason: "wrong_type", message });
+  }
+  await next();
 });
 
 /**

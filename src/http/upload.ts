@@ -75,8 +75,11 @@ async function receiveForm<T>(
   const files: T[] = [];
   try {
     for await (const { name = "", fileName, body: part } of partsOf(body, boundary)) {
-      if (name !== "file") fields.set(name, await readField(part, name));
-      else if (files.length >= maxFiles) {
+      if (name !== "file") {
+        const value = await readField(part, name);
+        // The first value counts, as in every other call, and an empty one is absent.
+        if (value !== "" && !fields.has(name)) fields.set(name, value);
+      } else if (files.length >= maxFiles) {
         throw new MultipartFault(`it has more than ${maxFiles === 1 ? "one file" : `${maxFiles} files`}`);
       } else files.push(await sink.store({ body: part, fileName }));
     }

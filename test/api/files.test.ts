@@ -55,6 +55,30 @@ describe("POST /files", () => {
     expect((await readXml(answer)).file).toMatchObject({ filename: "motd", path: "/etc/issue.d", enabled: "false" });
   });
 
+  it.each([
+    ["a name that is no longer a parameter", "extract_archive=false&filename=motd&path=/etc"],
+    ["a name that is not ASCII", "filename=voil\u00e0.txt&path=/etc"],
+  ])("reads a form without a file that has %s", async (_, body) => {
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const answer = await send(tux, body, { path: `/files?appliance_id=${applianceId}`, headers });
+    await expectError(answer, 400, "invalid_request"); // neither a file nor a url
+  });
+
+  it("takes the first value of a field that is not empty", async () => {
+    const form = fileForm("hello", { before: { appliance_id: String(applianceId), owner: "" } });
+    form.append("owner", "root");
+    form.append("owner", "");
+    form.append("owner", "wheel");
+    const answer = await send(tux, form, { path: "/files?filename=motd" });
+    expect((await readXml(answer)).file).toMatchObject({ owner: "root" });
+  });
+
+  it("refuses a compressed body", async () => {
+    const headers = { "content-type": "application/octet-stream", "content-encoding": "gzip" };
+    const answer = await send(tux, "hello", { path: `/files?appliance_id=${applianceId}&filename=a`, headers });
+    await expectError(answer, 415, "unknown_error");
+  });
+
   it("accepts a part without file name and type", async () => {
     const body =
       '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nhello\r\n' +

@@ -36,7 +36,7 @@ describe("ratings", () => {
     expect(await ratingIn(await rate(rhea, 5))).toEqual({ ratings: "1", average_rating: "5.0" });
     await Promise.all([rate(tux, 4), rate(tux, 4), rate(tux, 4)]);
     expect(await rating()).toEqual({ ratings: "2", average_rating: "4.5" });
-    await rate(await signedIn(), 4);
+    await rate(await signedIn(), "4.0");
     expect(await rating()).toEqual({ ratings: "3", average_rating: "4.33333333333333" });
   });
 

@@ -6,7 +6,10 @@ import { ofPublished } from "#api/gallery/of-appliance";
 import { id } from "#http/params";
 
 const RatingRequest = z.object({
-  rating: z.string({ error: "missing_rating" }).regex(/^\d$/, "invalid_rating").transform(Number),
+  rating: z
+    .string({ error: "missing_rating" })
+    .regex(/^\d(\.0+)?$/, "invalid_rating")
+    .transform(Number),
 });
 
 const CommentRequest = z.object({ parent: id("invalid_parent").optional() });
