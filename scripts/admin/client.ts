@@ -14,6 +14,7 @@ const Account = z.object({
   quotaGb: z.number(),
   hasOwnQuota: z.boolean(),
 });
+const Resigned = z.object({ deleted: z.number(), next: z.number().nullable() });
 const Quota = Account.pick({ quotaGb: true, hasOwnQuota: true });
 export type Quota = z.infer<typeof Quota>;
 export const Agent = z.object({
@@ -205,6 +206,7 @@ function keyCalls(ask: Ask) {
   return {
     walkKeys: (act: "reencrypt" | "rehash", from: WalkCursor | undefined) =>
       ask("POST", `/keys/${act}`, WalkedPage, { from }),
+    resign: (after: number) => ask("POST", "/keys/resign", Resigned, { after }),
   };
 }
 

@@ -9,7 +9,7 @@ import { loadCatalogueFile } from "../launch/catalogue-file.ts";
 import { print } from "../launch/progress.ts";
 import { type AdminClient, adminClient, type DeletionPause, type Quota, type ReadOnlyMode } from "./client.ts";
 import { type AdminOptions, getService, type Given, parseAdminLine, secretOf, usage } from "./options.ts";
-import { reencrypt, rehash } from "./keys.ts";
+import { reencrypt, rehash, resign } from "./keys.ts";
 import { printTable } from "./table.ts";
 
 type Command = (admin: AdminClient, argument: string, given: Given) => Promise<unknown>;
@@ -41,6 +41,7 @@ const commands: Record<string, { argument: string | undefined; value?: string; r
   health: { argument: undefined, run: printHealth },
   "keys reencrypt": { argument: undefined, run: reencrypt },
   "keys rehash": { argument: undefined, run: rehash },
+  "keys resign": { argument: undefined, run: resign },
   metrics: { argument: undefined, run: async (admin) => process.stdout.write(await admin.metrics()) },
   "read-only off": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: false })) },
   "read-only on": { argument: undefined, run: async (admin) => printReadOnly(await admin.setReadOnly({ on: true })) },

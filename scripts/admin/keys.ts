@@ -20,6 +20,21 @@ export async function rehash(admin: AdminClient): Promise<void> {
   print(changed === 0 ? "All API keys work." : `${changed} API keys work again.`);
 }
 
+/** Deletes what a key signed that is no longer listed. The service signs it again when it is requested. */
+export async function resign(admin: AdminClient): Promise<void> {
+  let deleted = 0;
+  for (let after: number | null = 0; after !== null;) {
+    const page = await admin.resign(after);
+    deleted += page.deleted;
+    after = page.next;
+  }
+  print(
+    deleted === 0
+      ? "The keys of the service have signed the documents of all images."
+      : `The documents of ${deleted} images are signed again when someone reads them.`,
+  );
+}
+
 /** Returns the number of changed values. */
 async function walk(admin: AdminClient, act: "reencrypt" | "rehash"): Promise<number> {
   let changed = 0;

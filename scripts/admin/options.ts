@@ -36,6 +36,7 @@ export const usage = `npm run admin -- COMMAND
   health                   whether work flows, and if not, why; so does the exit code
   keys reencrypt           encrypts again, with the first API_KEY_ENCRYPTION_KEY, what an older key has encrypted
   keys rehash              makes API keys work again after API_KEY_PEPPER has changed
+  keys resign              signs again the documents of images that a leaked ATTESTATION_KEY has signed
   metrics                  what Prometheus reads
   read-only on|off|status  while it is on, no account can change or build an appliance
   restore FILE             makes --state DIR, which must be empty or not exist, from the FILE of a backup

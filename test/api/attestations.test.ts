@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { preAuthEncoding } from "#lib/attest/dsse";
 import { getAttestations } from "#domain/builds/attestation";
+import { deleteForeignAttestations } from "#domain/builds/foreign-attestations";
 import { keepAttestations } from "#storage/attestations";
 import { attestationsKey, installedKey } from "#storage/blobs";
 import { findAnyBuild } from "#storage/builds";
@@ -11,7 +12,7 @@ import { openDatabase } from "#storage/db";
 import { CycloneDx, Provenance, Spdx } from "../attest/shapes.ts";
 import { Envelope, otherKey, bodyOf } from "../support/attestations.ts";
 import { runAlarm } from "../support/builds.ts";
-import { signedIn, visit, type Client } from "../support/client.ts";
+import { operate, signedIn, visit, type Client } from "../support/client.ts";
 import { createBuild, startBuild } from "../support/factories.ts";
 import { bytesOf, sha256 } from "../support/fake-agent.ts";
 import { publishedAppliance } from "../support/gallery.ts";
@@ -153,6 +154,25 @@ describe("GET builds/:id/attestations", () => {
     );
 
     expect(provenance).toBe(before);
+  });
+
+  it("is made again if its key has leaked, and stays if its key is listed", async () => {
+    const { buildId } = await createBuild(tux, image);
+    const before = await textOf(buildId, "provenance");
+    const { pkcs8 } = await otherKey();
+    const build = await findAnyBuild(db, buildId);
+    if (!build) throw new Error("the build is gone");
+
+    await operate("POST", "/keys/resign", {});
+    expect(await textOf(buildId, "provenance")).toBe(before);
+
+    const changed = { ...env, ATTESTATION_KEY: pkcs8 };
+    for (let after: number | null = buildId - 1; after !== null;) {
+      after = (await deleteForeignAttestations({ env: changed, db }, after)).next;
+    }
+    const { provenance } = await getAttestations({ env: changed, db }, build);
+    expect(provenance).not.toBe(before);
+    expect(await deleteForeignAttestations({ env: changed, db }, buildId - 1)).toMatchObject({ deleted: 0 });
   });
 
   it("is made at the first request for an older build", async () => {
