@@ -4,17 +4,14 @@ import type { LaunchOptions } from "./options.ts";
 import { warn } from "./progress.ts";
 import { buildSampleDistribution, type SampleDistribution } from "./sample-distribution.ts";
 
-const forAgent: Purpose[] = ["oem", "iso", "testdrives"];
-const extras: Purpose[] = [
-  "UEFI disks",
-  "UEFI media",
-  "xfs disks",
-  "btrfs disks",
-  "deb",
-  "sandbox of testdrives",
-  "Secure Boot of testdrives",
-  "fast packing",
-];
+/** Builds need root. The agent of another user only runs testdrives. */
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
+const forBuilds: Purpose[] = ["oem", "iso"];
+const forAgent = (): Purpose[] => (isRoot() ? [...forBuilds, "testdrives"] : ["testdrives"]);
+const extrasOfBuilds: Purpose[] = ["UEFI disks", "UEFI media", "xfs disks", "btrfs disks", "deb", "fast packing"];
+const extrasOfTestdrives: Purpose[] = ["sandbox of testdrives", "Secure Boot of testdrives"];
+const extras = (): Purpose[] => [...(isRoot() ? extrasOfBuilds : []), ...extrasOfTestdrives];
 
 /**
  * Installs all missing packages for a start, including the compiler of the Worker's solver if the Worker must be
@@ -26,7 +23,7 @@ export async function preparePackages(
   signal: AbortSignal,
 ): Promise<readonly Purpose[]> {
   const purposes: Purpose[] = [
-    ...(withAgent ? [...forAgent, ...extras] : []),
+    ...(withAgent ? [...forAgent(), ...extras()] : []),
     ...(withAgent && added.includes("arm64") ? purposesOfArm64 : []),
     ...(found ? [] : ["sample-distribution" as const]),
   ];
@@ -39,7 +36,7 @@ export async function preparePackages(
 
 /** Whether an agent on this machine could do anything. */
 export const canBuild = (lacking: readonly Purpose[]): boolean =>
-  forAgent.some((purpose) => !lacking.includes(purpose));
+  forAgent().some((purpose) => !lacking.includes(purpose));
 
 /** Builds the sample distribution, unless it was found. Undefined if this machine cannot build it. */
 export async function prepareSample(

@@ -11,7 +11,7 @@ import { startEmbedded } from "./embedded.ts";
 import { firstAccount } from "./first-account.ts";
 import { type Debian, debianFor, offerDebian } from "./debian.ts";
 import { checkGuestOrigin } from "./guest-origin.ts";
-import { canBuild, preparePackages, prepareSample } from "./host.ts";
+import { canBuild, isRoot, preparePackages, prepareSample } from "./host.ts";
 import { agentStateOf, chooseIsolation, lookAhead } from "./isolation.ts";
 import { enable32BitPrograms } from "./programs-32-bit.ts";
 import { childMark, endLeftovers } from "./leftovers.ts";
@@ -51,7 +51,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   });
   const { url, admin, testdriveSlots, debian } = service;
   const isAble = canBuild(lacking);
-  const willBuild = options.withAgent && isAble;
+  const willBuild = options.withAgent && isAble && isRoot();
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
   if (willBuild && isolation === "none") await enable32BitPrograms(agentStateOf(options.state), signal);
   const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [], catalogueProxy: debian?.proxy };
