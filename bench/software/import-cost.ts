@@ -100,7 +100,7 @@ export async function startInspected(
   });
   for (const name of Object.keys(environment)) delete process.env[name];
   const url = `http://127.0.0.1:${port}`;
-  const { username, apiKey } = await firstAccount(adminClient(url, secrets.ADMIN_SECRET));
+  const { username, apiKey } = await firstAccount(adminClient(url, secrets.ADMIN_SECRET), stateDir);
   return {
     ready: { url, username, api_key: apiKey, agent_pid: null },
     stateDir,

@@ -57,7 +57,7 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
   const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [], catalogueProxy: debian?.proxy };
   const builder = startBuilder({ options, canBuild: isAble, secrets, url, ...hosts, isolation, testdriveSlots }, stops);
   await loadContents(admin, options.state, sample);
-  const account = await firstAccount(admin);
+  const account = await firstAccount(admin, options.state);
   const agent = await builder.firstState(admin, startedAt);
   signal.throwIfAborted();
 

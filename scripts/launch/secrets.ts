@@ -1,9 +1,10 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { chmodSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { Complaint } from "./complaint.ts";
 import { readIfThere, writePrivateFile } from "./private-file.ts";
+import { warn } from "./progress.ts";
 
 const hex = () => randomBytes(32).toString("hex");
 
@@ -33,9 +34,20 @@ export function readOrMakeSecrets(stateDirectory: string): Secrets {
   const stored = readSecrets(stateDirectory);
   const secrets: Secrets = { ...makeSecrets(), ...stored };
   const isWhole = Object.keys(secrets).every((name) => name in stored);
+  if (stored.API_KEY_ENCRYPTION_KEY === undefined && hasData(stateDirectory)) warnOfNewKey(path);
   if (isWhole) chmodSync(path, 0o600);
   else writePrivateFile(path, `${JSON.stringify({ ...stored, ...secrets }, null, 2)}\n`);
   return secrets;
+}
+
+const hasData = (stateDirectory: string) => existsSync(join(stateDirectory, "worker", "d1"));
+
+function warnOfNewKey(path: string): void {
+  warn(`${path} had no API_KEY_ENCRYPTION_KEY. Kiln made a new one, which cannot decrypt what this state has stored:`);
+  warn(
+    "API keys, passwords in configurations, secrets of webhooks. If you have the old key, stop Kiln, and add the old",
+  );
+  warn("key to the new one after a space.");
 }
 
 /** The content of secrets.json, or nothing if it does not exist. */

@@ -31,7 +31,10 @@ export function showSummary(summary: Summary): void {
     ["API key", apiKey],
     ...(password === undefined ? [] : [["password", password]]),
     ["open", `${url}/appliances`],
-    ["try", `curl -u ${account.username}:${isTerminal ? apiKey : "KEY"} ${url}/api/v2/user/template_sets`],
+    [
+      "try",
+      `curl -u ${account.username}:${isTerminal && account.apiKey !== null ? apiKey : "KEY"} ${url}/api/v2/user/template_sets`,
+    ],
     ["builder", builder(summary.agent)],
     ["state, logs", stateDirectory],
   ];
@@ -47,16 +50,18 @@ export function showSummary(summary: Summary): void {
   print(`  Ctrl-C stops everything.`);
 }
 
+const unreadable = "cannot be read (above)";
+
 type ShownSecrets = { apiKey: string; password: string | undefined };
 
 const secretsOf = ({ apiKey, password }: FirstAccount): ShownSecrets => ({
-  apiKey,
+  apiKey: apiKey ?? unreadable,
   password: password === undefined ? undefined : `${password}   (shown this once)`,
 });
 
 /** Names the places of the secrets instead of showing them. */
-const withoutSecrets = ({ username, password }: FirstAccount, stateDirectory: string): ShownSecrets => ({
-  apiKey: `api_key in ${readyFile(stateDirectory)}`,
+const withoutSecrets = ({ username, apiKey, password }: FirstAccount, stateDirectory: string): ShownSecrets => ({
+  apiKey: apiKey === null ? unreadable : `api_key in ${readyFile(stateDirectory)}`,
   password:
     password === undefined
       ? undefined

@@ -1,10 +1,12 @@
 import { createPrivateKey } from "node:crypto";
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { readOrMakeSecrets, secretsFile } from "../../scripts/launch/secrets.ts";
 import { emptyFolder } from "./folder.ts";
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+afterEach(() => vi.restoreAllMocks());
 
 describe("readOrMakeSecrets", () => {
   it("makes every required secret, readable by its owner only", () => {
@@ -40,6 +42,21 @@ describe("readOrMakeSecrets", () => {
     expect(readOrMakeSecrets(state).ADMIN_SECRET).toBe("kept");
     expect(readOrMakeSecrets(state)).toEqual(readOrMakeSecrets(state));
     expect(modeOf(secretsFile(state))).toBe(0o600);
+  });
+
+  it("warns if the key of stored data is lost, and only then", () => {
+    let warned = "";
+    vi.spyOn(process.stderr, "write").mockImplementation((line) => Boolean((warned += String(line))));
+    const state = emptyFolder();
+    const { API_KEY_ENCRYPTION_KEY: _lost, ...others } = readOrMakeSecrets(state);
+    mkdirSync(`${state}/worker/d1`, { recursive: true });
+    readOrMakeSecrets(state);
+    expect(warned).toBe("");
+
+    writeFileSync(secretsFile(state), JSON.stringify(others));
+    const made = readOrMakeSecrets(state);
+    expect(warned).toContain(`! ${secretsFile(state)} had no API_KEY_ENCRYPTION_KEY.`);
+    expect(readOrMakeSecrets(state)).toEqual(made);
   });
 
   it("makes a file private again if others could read it", () => {

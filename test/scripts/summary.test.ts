@@ -13,11 +13,11 @@ afterEach(() => {
   process.stdout.isTTY = isTerminal;
 });
 
-const show = (password: string | undefined) =>
+const show = (password: string | undefined, apiKey: string | null = "secretKey") =>
   showSummary({
     url: "http://127.0.0.1:8787",
     baseUrl: "",
-    account: { username: "tux", apiKey: "secretKey", password },
+    account: { username: "tux", apiKey, password },
     stateDirectory: "/srv/kiln",
     startedAt: Date.now(),
     agent: { state: "none", why: "not wanted" },
@@ -41,6 +41,14 @@ describe("the summary of a start", () => {
     expect(printed).not.toMatch(/secret(Key|Password)/);
     expect(printed).toMatch(/API key +api_key in \/srv\/kiln\/ready\.json\n/);
     expect(printed).toContain("npm run admin -- account password tux --state /srv/kiln");
+    expect(printed).toContain("curl -u tux:KEY ");
+  });
+
+  it.each([true, false])("says that the key cannot be read (a terminal: %s)", (isTTY) => {
+    process.stdout.isTTY = isTTY;
+    show(undefined, null);
+
+    expect(printed).toMatch(/API key.* cannot be read \(above\)\n/);
     expect(printed).toContain("curl -u tux:KEY ");
   });
 

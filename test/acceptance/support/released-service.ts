@@ -47,8 +47,8 @@ export class ReleasedService implements AsyncDisposable {
     const secrets = readOrMakeSecrets(this.#stateDirectory);
     const admin = adminClient(url, secrets.ADMIN_SECRET);
     await loadContents(admin, this.#stateDirectory, await findSampleDistribution());
-    const { username, apiKey } = await firstAccount(admin);
-    this.#account = restClient({ url, username, api_key: apiKey, agent_pid: null });
+    const { username, apiKey } = await firstAccount(admin, this.#stateDirectory);
+    this.#account = restClient({ url, username, api_key: apiKey ?? "", agent_pid: null });
     // No stored packages and roots, so that each build passes through every stage.
     const stores = { minFreeGb: 0, packageCacheGb: 0, preparedGb: 0, cacheGb: 1 };
     const given = { url, token: secrets.AGENT_TOKEN, isolation: "none", testdriveSlots: 1, memoryMb: 256, ...stores };
