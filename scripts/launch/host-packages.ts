@@ -1,10 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { getDistribution, findTool, installers, type Tool } from "../../builder-agent/src/doctor/packages.ts";
+import {
+  type Distribution,
+  getDistribution,
+  findTool,
+  installers,
+  type Tool,
+} from "../../builder-agent/src/doctor/packages.ts";
 import { command } from "./command.ts";
+import { Complaint } from "./complaint.ts";
 import { projectRoot } from "./project.ts";
-import { print, step } from "./progress.ts";
+import { print, step, warn } from "./progress.ts";
 
 /** The purposes of host packages, named as in the agent's doctor. */
 export const purposes = [
@@ -61,18 +68,34 @@ function testTool(tool: string, why: string, debian = tool): Tool {
 export async function installHostPackages(purposes: readonly Purpose[], signal?: AbortSignal): Promise<Tool[]> {
   const missing = await missingPackages(purposes);
   if (missing.length === 0) return [];
-  const distribution = await getDistribution();
-  const names = [...new Set(missing.map((each) => each[distribution]))];
   const privilege = rootPrefix();
-  if (!isDebian() || privilege === undefined) {
-    print(`! Missing on this machine: ${missing.map((each) => each.tool).join(", ")}. Install them with:`);
-    print(`    sudo ${installers[distribution]} ${names.join(" ")}`);
-    return missing;
+  if (isDebian() && privilege !== undefined) {
+    const names = packageNames(missing, await getDistribution());
+    print(`  Host packages to install: ${names.join(" ")}`);
+    try {
+      await step("Host packages (apt-get)", (say) => aptInstall(names, { privilege, onLine: say, signal }));
+    } catch (error) {
+      if (!(error instanceof Complaint)) throw error;
+      warn(error.message);
+    }
   }
-  print(`  Host packages to install: ${names.join(" ")}`);
-  await step("Host packages (apt-get)", (say) => aptInstall(names, { privilege, onLine: say, signal }));
-  return await missingPackages(purposes);
+  const left = await missingPackages(purposes);
+  if (left.length > 0) await showMissing(left);
+  return left;
 }
+
+async function showMissing(missing: readonly Tool[]): Promise<void> {
+  const distribution = await getDistribution();
+  print(`! Missing on this machine: ${missing.map((each) => each.tool).join(", ")}. Install them with:`);
+  print(`    sudo ${installers[distribution]} ${packageNames(missing, distribution).join(" ")}`);
+  if (missing.some(({ tool }) => tool === "kiwi-ng")) {
+    print("  If your system has no such package (Debian 13 has no KIWI): docs/operations/builder-roots.md");
+  }
+}
+
+const packageNames = (tools: readonly Tool[], distribution: Distribution): string[] => [
+  ...new Set(tools.map((each) => each[distribution])),
+];
 
 /** The missing tools for these purposes. */
 export async function missingPackages(wanted: readonly Purpose[]): Promise<Tool[]> {
@@ -115,5 +138,14 @@ async function aptInstall(names: readonly string[], { privilege, onLine, signal 
   const [program = "env", ...before] = privilege;
   const run = (...args: string[]) => command(program, [...before, ...apt, ...args], { onLine, signal });
   await run("update");
-  await run("install", "-y", "--no-install-recommends", ...names);
+  const known = await namesThatAptKnows(names, signal);
+  if (known.length > 0) await run("install", "-y", "--no-install-recommends", ...known);
+}
+
+/** The packages that apt can install. If one name is unknown, `apt-get install` installs none of them. */
+async function namesThatAptKnows(names: readonly string[], signal: AbortSignal | undefined): Promise<string[]> {
+  const printed = await command("apt-cache", ["policy", ...names], { env: { ...process.env, LC_ALL: "C" }, signal });
+  const found = printed.matchAll(/^(\S+):\n  Installed: .*\n  Candidate: (?!\(none\))/gm);
+  const known = new Set([...found].map(([, name]) => name));
+  return names.filter((name) => known.has(name));
 }

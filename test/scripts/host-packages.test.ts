@@ -1,8 +1,13 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
-import { impossible, packagesFor, purposes } from "../../scripts/launch/host-packages.ts";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { impossible, installHostPackages, packagesFor, purposes } from "../../scripts/launch/host-packages.ts";
 import { inputsHash } from "../../scripts/launch/inputs-hash.ts";
 import { emptyFolder } from "./folder.ts";
+
+vi.mock(import("../../builder-agent/src/doctor/packages.ts"), async (load) => ({
+  ...(await load()),
+  findTool: async ({ tool }) => (["zsh", "fish"].includes(tool) ? undefined : tool),
+}));
 
 describe("impossible", () => {
   it("lists exactly what a missing package makes impossible", () => {
@@ -16,6 +21,43 @@ describe("packagesFor", () => {
   it.each(purposes)("lists packages for %s", (purpose) => {
     expect(packagesFor([purpose]).every((each) => each.for.includes(purpose))).toBe(true);
     expect(packagesFor([purpose])).not.toEqual([]);
+  });
+});
+
+/** Installs the packages of the tests with an apt-get that ends with this exit code, where fish and zsh are missing. */
+async function install(exitCode: number, { known }: { known: string[] }) {
+  const folder = emptyFolder();
+  const program = (name: string, lines: string) =>
+    writeFileSync(`${folder}/${name}`, `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+  program("apt-get", `echo "$@" >> ${folder}/calls; echo E: no network; exit ${exitCode}`);
+  program("apt-cache", known.map((name) => `printf '${name}:\\n  Installed: (none)\\n  Candidate: 1\\n'`).join("\n"));
+  vi.stubEnv("PATH", `${folder}:${process.env["PATH"]}`);
+  vi.spyOn(process, "getuid").mockReturnValue(0);
+  let output = "";
+  const take = (line: unknown) => Boolean((output += String(line)));
+  vi.spyOn(process.stdout, "write").mockImplementation(take);
+  vi.spyOn(process.stderr, "write").mockImplementation(take);
+  const missing = await installHostPackages(["tests"]);
+  const calls = readFileSync(`${folder}/calls`, "utf8");
+  return { missing: missing.map(({ tool }) => tool), output, calls };
+}
+
+describe("installHostPackages", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  });
+
+  it("shows what is missing if apt fails", async () => {
+    const { missing, output } = await install(100, { known: [] });
+
+    expect(missing).toEqual(["zsh", "fish"]);
+    expect(output).toContain("E: no network");
+    expect(output).toMatch(/! Missing on this machine: zsh, fish\. Install them with:\n.* zsh fish\n/);
+  });
+
+  it("installs the packages that apt knows", async () => {
+    expect((await install(0, { known: ["fish"] })).calls).toMatch(/install -y --no-install-recommends fish\n$/);
   });
 });
 
