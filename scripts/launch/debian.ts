@@ -22,6 +22,7 @@ const addedReleases = {
   i386: { arch: "i586", releases: ["debian-12-i386"] },
 } as const satisfies Record<AddedArchitecture, { arch: Arch; releases: string[] }>;
 const lookEveryMs = 1_000;
+const dnsPatienceMs = 5_000;
 
 /** How this start can offer Debian. */
 export type Debian = {
@@ -46,19 +47,30 @@ export async function debianFor(
   const mirrorHosts = hostsOf(mirrors);
   const proxy = await aptProxyOf(mirrorHosts, signal);
   const isProxied = (one: GivenHost) => proxy?.hosts.includes(writtenHost(one)) === true;
+  // Perhaps only the proxy can resolve the name of a mirror.
+  const direct = mirrorHosts.filter((one) => !isProxied(one));
   try {
-    // Perhaps only the proxy can resolve the name of a mirror.
-    const hosts = await resolveHosts(
-      mirrorHosts.filter((one) => !isProxied(one)),
-      isOwnPort,
-    );
+    const hosts = await patiently(() => resolveHosts(direct, isOwnPort), signal);
     return { mirrors, hosts: { ...hosts, names: mirrorHosts.map(writtenHost) }, proxy };
   } catch (error) {
     if (!(error instanceof Complaint)) throw error;
+    warn(`The mirror of Debian, ${new URL(mirrors.archive).host}, has no address. Is there a network?`);
     warn(
-      `Only Tiny Linux is offered: the mirror of Debian, ${new URL(mirrors.archive).host}, has no address. Is there a network?`,
+      "Until the next start, Debian is not loaded. If it was loaded before, it can be built, unless the mirror has a",
     );
+    warn("private address.");
     return undefined;
+  }
+}
+
+/** Repeats a lookup for some seconds if it fails, because after a boot, DNS may be later than Kiln. */
+async function patiently<T>(lookUp: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (const until = Date.now() + dnsPatienceMs; ; await sleep(lookEveryMs, undefined, { signal })) {
+    try {
+      return await lookUp();
+    } catch (error) {
+      if (!(error instanceof Complaint) || Date.now() >= until) throw error;
+    }
   }
 }
 
