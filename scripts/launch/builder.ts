@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isLoopbackUrl } from "../../src/domain/testdrives/guest-origin.ts";
 import type { AdminClient, Agent } from "../admin/client.ts";
 import { isLoopback } from "./address.ts";
-import { writeAgentConfiguration } from "./agent-configuration.ts";
+import { testdriveSlotsOf, writeAgentConfiguration } from "./agent-configuration.ts";
 import { keepAgentRunning, type RunningAgent } from "./agent-process.ts";
 import type { Isolation } from "./isolation.ts";
 import type { LaunchOptions } from "./options.ts";
@@ -32,7 +32,8 @@ type BuilderStart = {
   catalogueHosts: readonly string[];
   catalogueProxy: AptProxy | undefined;
   isolation: Isolation;
-  testdriveSlots: number;
+  /** The Worker's variables, wherever they were set. */
+  variables: Record<string, unknown>;
 };
 
 /** The service's name for the agent with AGENT_TOKEN. */
@@ -44,7 +45,7 @@ const lookEveryMs = 100;
 
 /** Starts this machine's builder agent, unless there is a reason not to. */
 export function startBuilder(start: BuilderStart, stops: Stops): Builder {
-  const { options, secrets, url, allowHosts, catalogueHosts, catalogueProxy, isolation, testdriveSlots } = start;
+  const { options, secrets, url, allowHosts, catalogueHosts, catalogueProxy, isolation, variables } = start;
   const why = reasonAgainst(start);
   if (why !== undefined) {
     return { firstState: () => Promise.resolve({ state: "none", why }), watch: (listener) => listener(null) };
@@ -58,7 +59,7 @@ export function startBuilder(start: BuilderStart, stops: Stops): Builder {
     isolation,
     builderRoot: options.builderRoot,
     withArm64: options.added.includes("arm64"),
-    testdriveSlots,
+    testdriveSlots: testdriveSlotsOf(variables),
   };
   const configuration = writeAgentConfiguration(given);
   const agent = keepAgentRunning(configuration, options.state);
@@ -74,22 +75,26 @@ export function reasonAgainst({
   options,
   canBuild,
   isolation,
-}: Pick<BuilderStart, "options" | "canBuild" | "isolation">): string | undefined {
+  variables,
+}: Pick<BuilderStart, "options" | "canBuild" | "isolation" | "variables">): string | undefined {
   const { withAgent, trustAccounts } = options;
   if (!withAgent) return "--no-agent";
   if (!canBuild) return "host packages are missing (above)";
-  const opening = openingOption(options);
+  const opening = openingSetting(options, variables);
   if (opening === undefined || trustAccounts || isolation !== "none") return undefined;
   warn(`No builder agent: with ${opening} other machines reach the service, and builds run bare here, as root.`);
   warn(`Every account could become root here. If you trust all accounts, use --trust-accounts.`);
   return `${opening} without --trust-accounts`;
 }
 
-/** The option that makes the service reachable from other machines, directly or through a proxy, if there is one. */
-function openingOption({ host, baseUrl, trustedProxies }: LaunchOptions): string | undefined {
+/** The setting that makes the service reachable from other machines, directly or through a proxy, if there is one. */
+function openingSetting(options: LaunchOptions, variables: BuilderStart["variables"]): string | undefined {
+  const { host, baseUrl, trustedProxies } = options;
   if (!isLoopback(host)) return `--host ${host}`;
-  if (baseUrl !== "" && !isLoopbackUrl(baseUrl)) return `--base-url ${baseUrl}`;
-  return trustedProxies[0] && `--trusted-proxy ${trustedProxies[0]}`;
+  const [url, proxies] = [variables["BASE_URL"], variables["TRUSTED_PROXIES"]].map((value) => String(value ?? ""));
+  if (url && !(URL.canParse(url) && isLoopbackUrl(url))) return `${url === baseUrl ? "--base-url" : "BASE_URL"} ${url}`;
+  if (!proxies) return undefined;
+  return proxies === trustedProxies.join(",") ? `--trusted-proxy ${trustedProxies[0]}` : `TRUSTED_PROXIES ${proxies}`;
 }
 
 /** Waits a short time for the agent to connect and report what it can do. */

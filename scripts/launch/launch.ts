@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { type AdminClient, adminClient } from "../admin/client.ts";
 import { localUrl } from "./address.ts";
-import { testdriveSlotsOf } from "./agent-configuration.ts";
 import { type AllowedHosts, resolveHosts } from "./allowed-hosts.ts";
 import { isVncPort } from "./agent-configuration.ts";
 import { startBuilder } from "./builder.ts";
@@ -15,7 +14,7 @@ import { canBuild, isRoot, preparePackages, prepareSample } from "./host.ts";
 import { agentStateOf, chooseIsolation, lookAhead } from "./isolation.ts";
 import { enable32BitPrograms } from "./programs-32-bit.ts";
 import { childMark, endLeftovers } from "./leftovers.ts";
-import type { LaunchOptions } from "./options.ts";
+import { givenVariables, type LaunchOptions } from "./options.ts";
 import { checkPort } from "./port.ts";
 import { print, step } from "./progress.ts";
 import { removeReady, writeReady } from "./ready-file.ts";
@@ -49,13 +48,13 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     ]);
     return { lacking: await packages, sample: made, service: started };
   });
-  const { url, admin, testdriveSlots, debian } = service;
+  const { url, admin, variables, debian } = service;
   const isAble = canBuild(lacking);
   const willBuild = options.withAgent && isAble && isRoot();
   const isolation = willBuild ? await chooseIsolation(agentStateOf(options.state), signal) : "vm";
   if (willBuild && isolation === "none") await enable32BitPrograms(agentStateOf(options.state), signal);
   const hosts = { allowHosts: allowed.names, catalogueHosts: debian?.hosts.names ?? [], catalogueProxy: debian?.proxy };
-  const builder = startBuilder({ options, canBuild: isAble, secrets, url, ...hosts, isolation, testdriveSlots }, stops);
+  const builder = startBuilder({ options, canBuild: isAble, secrets, url, ...hosts, isolation, variables }, stops);
   await loadContents(admin, options.state, sample);
   const account = await firstAccount(admin, options.state);
   const agent = await builder.firstState(admin, startedAt);
@@ -68,7 +67,8 @@ export async function launch(options: LaunchOptions, stops: Stops, signal: Abort
     removeReady(options.state);
   });
   const shownIsolation = agent.state === "none" ? undefined : isolation;
-  const { baseUrl, state: stateDirectory } = options;
+  const baseUrl = String(variables["BASE_URL"] ?? "");
+  const { state: stateDirectory } = options;
   const typedAt = Number(process.env["KILN_STARTED_AT"] ?? startedAt);
   showSummary({ url, baseUrl, account, stateDirectory, startedAt: typedAt, agent, isolation: shownIsolation });
   if (debian) offerDebian({ admin, state: options.state, debian, agent, added: options.added }, stops);
@@ -107,23 +107,28 @@ type ServiceStart = {
   packages: Promise<unknown>;
 };
 
+type StartedService = {
+  url: string;
+  admin: AdminClient;
+  variables: Record<string, unknown>;
+  debian: Debian | undefined;
+};
+
 /** Starts the Worker, and waits until it answers. */
 async function startService(
   { options, secrets, allowed, isOwnPort, packages }: ServiceStart,
   stops: Stops,
   signal: AbortSignal,
-): Promise<{ url: string; admin: AdminClient; testdriveSlots: number; debian: Debian | undefined }> {
+): Promise<StartedService> {
   checkGuestOrigin(options);
   if (!isBundled()) await packages;
   // Listing the mirrors of apt may take seconds, and so may bundling.
   const [bundle, debian] = await Promise.all([bundleWorker(signal), debianFor(options, isOwnPort, signal)]);
   const bindings = {
-    BASE_URL: options.baseUrl,
     ALLOW_HOSTS: allowed.names.join(","),
     CATALOGUE_HOSTS: debian?.hosts.names.join(",") ?? "",
     PROXIED_HOSTS: debian?.proxy?.hosts.join(",") ?? "",
-    TRUSTED_PROXIES: options.trustedProxies.join(","),
-    ...options.vars,
+    ...givenVariables(options),
     ...secrets,
   };
   const { host, port, state: stateDirectory } = options;
@@ -143,5 +148,5 @@ async function startService(
     await admin.health();
   });
   signal.throwIfAborted();
-  return { url, admin, testdriveSlots: testdriveSlotsOf({ ...bundle.worker.bindings, ...bindings }), debian };
+  return { url, admin, variables: { ...bundle.worker.bindings, ...bindings }, debian };
 }

@@ -15,7 +15,7 @@ export type LaunchOptions = {
   port: number;
   /** An IP address of this machine. */
   host: string;
-  /** The URL in answers. If it is empty, the origin of each request is used. */
+  /** The URL in answers. If it is empty, BASE_URL of wrangler.toml decides. */
   baseUrl: string;
   /** An absolute path. */
   state: string;
@@ -59,6 +59,13 @@ export function parseOptions(argv: readonly string[], env: NodeJS.ProcessEnv): L
     vars: parseVars(env["KILN_VARS"]),
   };
 }
+
+/** The Worker's variables that the options and KILN_VARS give. All others keep their value of wrangler.toml. */
+export const givenVariables = ({ baseUrl, trustedProxies, vars }: LaunchOptions): Record<string, string> => ({
+  ...(baseUrl !== "" && { BASE_URL: baseUrl }),
+  ...(trustedProxies.length > 0 && { TRUSTED_PROXIES: trustedProxies.join(",") }),
+  ...vars,
+});
 
 function parse(argv: readonly string[]) {
   try {

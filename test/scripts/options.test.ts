@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parseOptions } from "../../scripts/launch/options.ts";
+import { givenVariables, parseOptions } from "../../scripts/launch/options.ts";
 
 const parse = (...argv: string[]) => parseOptions(argv, {});
+
+function variables(...argv: string[]) {
+  const options = parse(...argv);
+  return options === "help" ? undefined : givenVariables(options);
+}
 
 describe("parseOptions", () => {
   it("defaults to this machine only, an agent, and no private addresses", () => {
@@ -56,6 +61,14 @@ describe("parseOptions", () => {
     ['{"MAX_BUILDS":1}', /not a JSON object of texts/],
   ])("refuses KILN_VARS=%s", (given, message) => {
     expect(() => parseOptions([], { KILN_VARS: given })).toThrow(message);
+  });
+
+  it("overrides only those variables that are given", () => {
+    expect(variables()).toEqual({});
+    expect(variables("--trusted-proxy", "::1", "--base-url", "http://kiln.lan")).toEqual({
+      BASE_URL: "http://kiln.lan",
+      TRUSTED_PROXIES: "::1",
+    });
   });
 
   it("returns the usage for --help, whatever else is given", () => {
