@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { runAgent } from "./agent.ts";
 import { orRefuse, UsageRefused } from "./command-line.ts";
 import { configKeys, ConfigRefused, readConfig, type Config, type ConfigKey } from "./config.ts";
-import { isServed } from "./contract.ts";
+import { isServed, type Capabilities, type HelloAnswer } from "./contract.ts";
 import { incarnationIn } from "./incarnation.ts";
 import { getCapabilities } from "./doctor/capabilities.ts";
 import { openImageCache } from "./image-cache.ts";
@@ -20,7 +20,7 @@ import { RootFault } from "./roots/definition.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
 import { getSandbox } from "./testdrive/session-sandbox.ts";
 import { clearWorkDirs } from "./work-dir.ts";
-import { connectWorker } from "./worker-api.ts";
+import { connectWorker, type WorkerApi } from "./worker-api.ts";
 
 /** The time allowed for shutdown after the first signal. The next start cleans up what is left. */
 const stopWithinMs = 5_000;
@@ -98,14 +98,9 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const doctor = process.env["KILN_AGENT_DOCTOR"] ?? "npm run doctor"; // set by a release's package
   if (!enclosed) log(`testdrives run without a sandbox: run ${doctor} to see how to fix it`, { reason: openness });
   const api = connectWorker(config, await incarnationIn(config.stateDir));
-  // Retries forever, because an agent may start before its Worker.
-  const tries = { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal };
-  const hello = () =>
-    api.hello(capabilities, signal).catch((error: unknown) => {
-      if (isWorthRetry(error)) log("the Worker does not answer", { reason: sentenceOf(error) });
-      throw error;
-    });
-  const { name, endedLeases, elsewhere = 0, protocol } = await withRetry(hello, tries);
+  const answer = await sayHello(api, { capabilities, signal, draining });
+  if (!answer) return; // drained before it had any work
+  const { name, endedLeases, elsewhere = 0, protocol } = answer;
   if (elsewhere > 0) log("another host uses the token of this agent: give each its own", { leases: elsewhere });
   if (!isServed(protocol)) {
     throw new Error(
@@ -126,6 +121,31 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
     { config, capabilities, examine, api, queue: connectQueue(config), cache, packageCache, prepared, log, draining },
     signal,
   );
+}
+
+interface Greeting {
+  capabilities: Capabilities;
+  signal: AbortSignal;
+  draining: AbortSignal;
+}
+
+/** Retries forever, because an agent may start before its Worker. Undefined if the agent is drained before an answer. */
+async function sayHello(
+  api: WorkerApi,
+  { capabilities, signal, draining }: Greeting,
+): Promise<HelloAnswer | undefined> {
+  const ending = AbortSignal.any([signal, draining]);
+  const hello = () =>
+    api.hello(capabilities, ending).catch((error: unknown) => {
+      if (isWorthRetry(error)) log("the Worker does not answer", { reason: sentenceOf(error) });
+      throw error;
+    });
+  try {
+    return await withRetry(hello, { attempts: Infinity, baseDelayMs: 1_000, maxDelayMs: 15_000, signal: ending });
+  } catch (error) {
+    if (draining.aborted) return undefined;
+    throw error;
+  }
 }
 
 /** SIGUSR2: takes no new work, and exits when the running work has ended. SIGUSR1 belongs to Node's inspector. */

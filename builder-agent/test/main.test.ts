@@ -139,12 +139,12 @@ describe("the agent's process", () => {
     expect(agent.said()).not.toContain("some-other-token");
   });
 
-  it("waits for a Worker that has not started, and can be stopped", async () => {
+  it.each(["SIGINT", "SIGUSR2"] as const)("waits for a Worker that has not started, and ends on %s", async (signal) => {
     await using state = await temporaryDir();
     using agent = startProcess("http://127.0.0.1:1", state.path);
 
     await eventually("the first try", () => agent.said().includes("the Worker does not answer"));
-    agent.child.kill("SIGINT");
+    agent.child.kill(signal);
 
     expect(await agent.ended).toBe(0);
   });
