@@ -16,6 +16,7 @@ const attest = ["envelope", "dsse", "package-list"].map((name) => `src/lib/attes
 const parts = [
   "builder-agent/src",
   "builder-agent/guest",
+  "builder-agent/roots",
   "builder-agent/shims",
   "src/lib/contract",
   "src/lib/delta",

@@ -11,6 +11,7 @@ import { openImageCache } from "./image-cache.ts";
 import { lockStateDir } from "./lock.ts";
 import { openLog, sentenceOf, type Log } from "./log.ts";
 import { openConfiguredPackageCache } from "./packages/package-cache.ts";
+import { ownCommand } from "./own-command.ts";
 import { connectQueue } from "./queue.ts";
 import { rebuildCommand } from "./rebuild/command.ts";
 import { isWorthRetry, withRetry } from "./retry.ts";
@@ -37,9 +38,9 @@ function keyHelp({ key, environment, meaning, default: fallback }: ConfigKey): s
   return text.replaceAll("`", "");
 }
 
-const usage = `npm run agent -- --config FILE
-npm run agent -- root --help       builder roots
-npm run agent -- rebuild --help    build a published image again, and compare it
+const usage = `${ownCommand("run", "--config FILE")}
+${ownCommand("root", "--help").padEnd(34)} builder roots
+${ownCommand("rebuild", "--help").padEnd(34)} build a published image again, and compare it
 
   --config FILE   the configuration, a JSON file with the keys below
   --help
@@ -95,8 +96,8 @@ async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const capabilities = await examine();
   if (config.isolation === "none") log("builds run bare on this host, as root: isolation is none");
   const { enclosed, openness } = await getSandbox();
-  const doctor = process.env["KILN_AGENT_DOCTOR"] ?? "npm run doctor"; // set by a release's package
-  if (!enclosed) log(`testdrives run without a sandbox: run ${doctor} to see how to fix it`, { reason: openness });
+  if (!enclosed)
+    log(`testdrives run without a sandbox: run ${ownCommand("doctor")} to see how to fix it`, { reason: openness });
   const api = connectWorker(config, await incarnationIn(config.stateDir));
   const answer = await sayHello(api, { capabilities, signal, draining });
   if (!answer) return; // drained before it had any work

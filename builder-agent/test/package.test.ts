@@ -1,8 +1,8 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { agentToken, startFakeWorker } from "./fake-worker.ts";
 import { eventually, fakeKiwi, temporaryDir } from "./support/agent-place.ts";
 
@@ -25,11 +25,20 @@ function install(dir: string): string {
   return root;
 }
 
+let place: Awaited<ReturnType<typeof temporaryDir>>;
+let root: string;
+let program: string;
+
+beforeAll(async () => {
+  place = await temporaryDir();
+  root = install(place.path);
+  program = join(root, "usr/lib/kiln-agent/bin/kiln-agent");
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
 it("installs a complete agent: commands, unit, and an agent that works", async () => {
   await using dir = await temporaryDir();
   await using worker = await startFakeWorker();
-  const root = install(dir.path);
-  const program = join(root, "usr/lib/kiln-agent/bin/kiln-agent");
   const config = join(root, "etc/kiln-agent/agent.json");
   // Hides all files of this checkout and every other Node.
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: dir.path, KILN_AGENT_CONFIG: config };
@@ -51,15 +60,36 @@ it("installs a complete agent: commands, unit, and an agent that works", async (
   writeFileSync(unit, installed.replace("/usr/bin/kiln-agent", program));
   expect(spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
 
-  const place = {
+  const more = {
     KILN_AGENT_STATE_DIR: join(dir.path, "state"),
     KILN_AGENT_ISOLATION: "none",
     KILN_AGENT_KIWI: fakeKiwi,
   };
-  const agent = spawn(program, ["run"], { env: { ...env, ...place }, stdio: "ignore" });
+  const agent = spawn(program, ["run"], { env: { ...env, ...more }, stdio: "ignore" });
   const ended = new Promise((resolve) => agent.on("close", resolve));
   await eventually("hello", () => worker.hellos.length > 0);
   expect(worker.hellos[0]).toMatchObject({ protocol: 1, capabilities: { isolation: "none" } });
   agent.kill("SIGUSR2");
   expect(await ended).toBe(0);
+});
+
+it("has builder roots, and its advice names its own commands", async () => {
+  await using dir = await temporaryDir();
+  const config = join(dir.path, "agent.json");
+  const settings = { url: "http://127.0.0.1:1", token: agentToken, stateDir: join(dir.path, "state") };
+  writeFileSync(config, JSON.stringify({ ...settings, isolation: "none", root: "debian-13" }));
+  const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: dir.path, KILN_AGENT_CONFIG: config };
+  const run = (...args: string[]) => spawnSync(program, args, { env, encoding: "utf8" });
+
+  expect(run("root", "list")).toMatchObject({ status: 0, stdout: "This agent has no builder root.\n", stderr: "" });
+  const advice = "kiln-agent root make debian-13";
+  expect(run("root", "packages", "debian-13")).toMatchObject({ status: 2, stderr: expect.stringContaining(advice) });
+  expect(run("doctor").stdout).toContain(advice);
+  expect(run("run", "--help").stdout).toContain("kiln-agent root --help");
+
+  // The definitions with their keys, and the script that enters a root.
+  const roots = "builder-agent/roots";
+  const own = join(root, "usr/lib/kiln-agent", roots);
+  expect(run("root", "--help").stdout).toContain(`${own}\n`);
+  expect(readdirSync(own)).toEqual(readdirSync(join(project, roots)));
 });

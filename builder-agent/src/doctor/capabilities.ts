@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import type { HostConfig } from "../found-config.ts";
 import { hostTools } from "../roots/of-build.ts";
 import { arches, fileSystems, imageTypes, productOf, type Arch, type Capabilities } from "../contract.ts";
+import { ownCommand } from "../own-command.ts";
 import { isPossible, missing, obstaclesTo, type Ability, type Check } from "./check.ts";
 import { checkGuest } from "./guest.ts";
 import { checkDisk, checkIsolation, checkKernel, checkMemory, checkRoot, checkVnc } from "./host.ts";
@@ -62,7 +63,7 @@ const hostGuest = ({ accel, stateDir }: DoctorConfig) => ({ accel, stateDir });
 function rootTools(name: string, roots: readonly CheckedRoot[]): DefaultTools {
   const found = roots.find(({ root }) => root.facts.name === name);
   if (found) return { kiwi: found.root.facts.builder, report: found.report };
-  const fix = `npm run agent -- root make ${name}`;
+  const fix = ownCommand("root", `make ${name}`);
   return { kiwi: undefined, report: [missing(`builder root ${name}`, "the configuration names it", ["builds"], fix)] };
 }
 

@@ -8,6 +8,7 @@ import { runGuest } from "../guest/run-guest.ts";
 import { openGuestSystem, type GuestSystem } from "../guest/system.ts";
 import { userOfBuild } from "../guest/user.ts";
 import { sentenceOf } from "../log.ts";
+import { ownCommand } from "../own-command.ts";
 import type { StoredRoot } from "../roots/store.ts";
 import { degraded, fine, missing, type Check } from "./check.ts";
 import { judge32BitProgramsInGuests, smallestProgram } from "./foreign-programs.ts";
@@ -53,7 +54,7 @@ async function checkProbe({ stateDir, root }: GuestConfig, means: GuestMeans, as
     await verdicts.store(key, verdict);
     return [fine(name, verdict.said), judge32BitProgramsInGuests(verdict), judgeVolumesInGuests(verdict)];
   } catch (error) {
-    const fix = root ? `npm run agent -- root make ${root.facts.name}` : hostFix;
+    const fix = root ? ownCommand("root", `make ${root.facts.name}`) : hostFix;
     return [missing(name, sentenceOf(error).slice(0, 300), ["builds"], fix)];
   }
 }

@@ -3,10 +3,11 @@ import { orRefuse, UsageRefused } from "../command-line.ts";
 import { ConfigRefused } from "../config.ts";
 import { imageTypes } from "../contract.ts";
 import { getConfig } from "../found-config.ts";
+import { ownCommand } from "../own-command.ts";
 import { getCapabilities } from "./capabilities.ts";
 import { formatReport } from "./table.ts";
 
-const usage = `npm run doctor -- [options]
+const usage = `${ownCommand("doctor", "[options]")}
 
 Reports what this host can build, what is missing, and how to fix it.
 

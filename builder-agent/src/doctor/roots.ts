@@ -4,6 +4,7 @@ import { kiwiEnvironment, makeKiwiPaths } from "../run/kiwi.ts";
 import { fileSystems, imageTypes, type RootAbilities } from "../contract.ts";
 import type { HostConfig } from "../found-config.ts";
 import { sentenceOf } from "../log.ts";
+import { ownCommand } from "../own-command.ts";
 import { enclosed, outputOf } from "../process.ts";
 import { inRoot } from "../roots/enter.ts";
 import { clearRoots, listRoots, type StoredRoot } from "../roots/store.ts";
@@ -51,7 +52,7 @@ async function checkDigest(root: StoredRoot, { stateDir }: HostConfig): Promise<
 }
 
 const nameOf = ({ facts }: StoredRoot) => `builder root ${facts.name}`;
-const remedy = ({ facts }: StoredRoot) => `npm run agent -- root make ${facts.name}`;
+const remedy = ({ facts }: StoredRoot) => ownCommand("root", `make ${facts.name}`);
 
 async function checkBare(root: StoredRoot, { stateDir }: HostConfig): Promise<Check> {
   const name = nameOf(root);

@@ -2,16 +2,18 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { orRefuse, UsageRefused } from "../command-line.ts";
 import { getConfig } from "../found-config.ts";
-import { RootFault, readDefinition, withMirrors } from "./definition.ts";
+import { ownCommand } from "../own-command.ts";
+import { definitionsDir, RootFault, readDefinition, withMirrors } from "./definition.ts";
 import { makeRoot } from "./make.ts";
 import { clearRoots, findRoot, listRoots, removeRoot, type StoredRoot } from "./store.ts";
 import { exportRoot, importRoot } from "./transfer.ts";
 
-const usage = `npm run agent -- root COMMAND [options]
+const usage = `${ownCommand("root", "COMMAND [options]")}
 
 Builder roots: read-only systems with KIWI and its tools, in which builds run.
 
-  make NAME|FILE.json   makes a root of a definition (builder-agent/roots), of the mirror's newest packages
+  make NAME|FILE.json   makes a root of a definition, of the mirror's newest packages.
+                        NAME.json is in ${definitionsDir}
   list                  the roots of this agent
   packages NAME         what a root is made of: package, version, SHA-256
   export NAME FILE      copies a root into FILE, and its digest into FILE.sha256
@@ -40,7 +42,7 @@ const options = {
 type Values = ReturnType<typeof parse>["values"];
 const parse = (args: string[]) => parseArgs({ args, options, allowPositionals: true });
 
-/** `npm run agent -- root …` */
+/** `npm run agent -- root …`, and `kiln-agent root …` of a package. */
 export async function rootCommand(args: string[], print: (text: string) => void, signal: AbortSignal): Promise<void> {
   const { values, positionals } = orRefuse(() => parse(args), usage);
   const [command = "", ...words] = positionals;
@@ -97,7 +99,7 @@ const commands: Record<string, (call: Call) => Promise<void>> = {
 
 async function getRoot(stateDir: string, name: string): Promise<StoredRoot> {
   const root = await findRoot(stateDir, name);
-  if (!root) throw new RootFault(`This agent has no builder root ${name}: npm run agent -- root make ${name}`);
+  if (!root) throw new RootFault(`This agent has no builder root ${name}: ${ownCommand("root", `make ${name}`)}`);
   return root;
 }
 

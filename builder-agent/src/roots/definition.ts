@@ -31,11 +31,12 @@ const Definition = z.strictObject({
 });
 export type RootDefinition = z.infer<typeof Definition>;
 
-const ownDir = fileURLToPath(new URL("../../roots", import.meta.url));
+/** The definitions that come with the agent. */
+export const definitionsDir = fileURLToPath(new URL("../../roots", import.meta.url));
 
 /** @param given a name in `builder-agent/roots`, or the path of a .json file */
 export async function readDefinition(given: string): Promise<RootDefinition> {
-  const file = given.endsWith(".json") ? resolve(given) : join(ownDir, `${given.replaceAll("/", "")}.json`);
+  const file = given.endsWith(".json") ? resolve(given) : join(definitionsDir, `${given.replaceAll("/", "")}.json`);
   if (!(await isAccessible(file))) throw new RootFault(`There is no definition of a builder root ${given}.`);
   try {
     const definition = Definition.parse(JSON.parse(await readFile(file, "utf8")));
