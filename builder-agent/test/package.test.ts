@@ -57,6 +57,8 @@ it("installs a complete agent: commands, unit, and an agent that works", async (
   const unit = join(dir.path, "kiln-agent.service");
   const installed = readFileSync(join(root, "lib/systemd/system/kiln-agent.service"), "utf8");
   expect(installed).toContain("ExecStart=/usr/bin/kiln-agent run");
+  // systemd starts no unit that lacks one of these folders, unless "-" precedes it. A host may have no apt.
+  expect(installed).toContain("ReadWritePaths=-/var/cache/apt -/var/lib/apt\n");
   writeFileSync(unit, installed.replace("/usr/bin/kiln-agent", program));
   expect(spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
 
