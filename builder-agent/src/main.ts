@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runAgent } from "./agent.ts";
@@ -18,6 +17,7 @@ import { isWorthRetry, withRetry } from "./retry.ts";
 import { openPrepared } from "./prepared/caches.ts";
 import { rootCommand } from "./roots/command.ts";
 import { RootFault } from "./roots/definition.ts";
+import { openStateDir } from "./state-dir.ts";
 import { killOrphans } from "./testdrive/orphans.ts";
 import { getSandbox } from "./testdrive/session-sandbox.ts";
 import { clearWorkDirs } from "./work-dir.ts";
@@ -86,7 +86,7 @@ async function main(): Promise<number> {
 
 async function serve(config: Config, signal: AbortSignal): Promise<void> {
   const draining = drainOnSignal(log);
-  await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
+  await openStateDir(config.stateDir);
   await lockStateDir(config.stateDir);
   await killOrphans(config.stateDir);
   const left = await clearWorkDirs(config.stateDir, log);

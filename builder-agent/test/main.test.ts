@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -10,13 +10,25 @@ import { frozenInput } from "./support/frozen-input.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
-/** The agent as a separate process; killed at the end of the test if it still runs. */
-function startProcess(url: string, stateDir: string, more: Record<string, unknown> = {}, umask = "022") {
-  const file = join(stateDir, "agent.json");
-  const config = { url, token: agentToken, stateDir, isolation: "none", kiwi: fakeKiwi, testdriveSlots: 0, ...more };
+/**
+ * The agent as a separate process; killed at the end of the test if it still runs.
+ *
+ * @param shell runs its command, which is "$@"
+ */
+function startProcess(url: string, dir: string, more: Record<string, unknown> = {}, shell = 'umask 022; exec "$@"') {
+  const file = join(dir, "agent.json");
+  const config = {
+    url,
+    token: agentToken,
+    stateDir: dir,
+    isolation: "none",
+    kiwi: fakeKiwi,
+    testdriveSlots: 0,
+    ...more,
+  };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   const command = [process.execPath, main, "--config", file];
-  const child = spawn("sh", ["-c", `umask ${umask}; exec "$@"`, "sh", ...command], {
+  const child = spawn("sh", ["-c", shell, "sh", ...command], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let output = "";
@@ -47,7 +59,7 @@ describe("the agent's process", () => {
   it("writes what other users can read, also under a strict umask", async () => {
     await using worker = await startFakeWorker();
     await using state = await temporaryDir();
-    using agent = startProcess(worker.url, state.path, {}, "077");
+    using agent = startProcess(worker.url, state.path, {}, 'umask 077; exec "$@"');
 
     await eventually("hello", () => worker.hellos.length > 0);
 
@@ -119,6 +131,20 @@ describe("the agent's process", () => {
     expect(await second.ended).toBe(1);
     expect(second.said()).toContain("another agent uses");
     expect(first.child.exitCode).toBeNull();
+  });
+
+  it.each(["", "/new"])("refuses the read-only state directory disk%s, and says how to allow it", async (below) => {
+    await using dir = await temporaryDir();
+    const disk = join(dir.path, "disk");
+    mkdirSync(disk);
+    // The agent sees a read-only file system there, as under the unit.
+    const mounted = `mount -t tmpfs -o ro tmpfs "${disk}" && exec "$@"`;
+    const shell = `exec unshare --mount sh -c '${mounted}' sh "$@"`;
+    using agent = startProcess("http://127.0.0.1:1", dir.path, { stateDir: `${disk}${below}` }, shell);
+
+    expect(await agent.ended).toBe(2);
+    expect(agent.said()).toContain(`stateDir: ${disk}${below} is on a file system that is read-only`);
+    expect(agent.said()).toContain(`ReadWritePaths=${disk}${below}`);
   });
 
   it("reports every problem of its configuration, and exits with 2", async () => {
