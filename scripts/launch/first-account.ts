@@ -4,8 +4,8 @@ import { warn } from "./progress.ts";
 
 export type FirstAccount = {
   username: string;
-  /** Null if the service cannot decrypt it. */
-  apiKey: string | null;
+  /** Empty if the service cannot decrypt it. */
+  apiKey: string;
   /** Known only during the start that created the account. */
   password: string | undefined;
 };
@@ -31,13 +31,13 @@ async function readKey(
   admin: AdminClient,
   { username }: { username: string },
   stateDirectory: string,
-): Promise<string | null> {
+): Promise<string> {
   try {
     return await admin.apiKey(username);
   } catch (error) {
     if (!(error instanceof Complaint)) throw error;
     warn(`The API key of ${username} cannot be read: API_KEY_ENCRYPTION_KEY is not the key that encrypted it.`);
     warn(`To make a new API key, run npm run admin -- account rekey ${username} --state ${stateDirectory}`);
-    return null;
+    return "";
   }
 }

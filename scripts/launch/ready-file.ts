@@ -7,8 +7,8 @@ import { readIfThere, writePrivateFile } from "./private-file.ts";
 export const Ready = z.object({
   url: z.string(),
   username: z.string(),
-  /** Null if the service cannot decrypt it. */
-  api_key: z.string().nullable(),
+  /** Empty if the service cannot decrypt it. */
+  api_key: z.string(),
   /** Null if no agent was started. */
   agent_pid: z.int().positive().nullable(),
 });

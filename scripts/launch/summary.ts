@@ -33,7 +33,7 @@ export function showSummary(summary: Summary): void {
     ["open", `${url}/appliances`],
     [
       "try",
-      `curl -u ${account.username}:${isTerminal && account.apiKey !== null ? apiKey : "KEY"} ${url}/api/v2/user/template_sets`,
+      `curl -u ${account.username}:${isTerminal && account.apiKey !== "" ? apiKey : "KEY"} ${url}/api/v2/user/template_sets`,
     ],
     ["builder", builder(summary.agent)],
     ["state, logs", stateDirectory],
@@ -55,13 +55,13 @@ const unreadable = "cannot be read (above)";
 type ShownSecrets = { apiKey: string; password: string | undefined };
 
 const secretsOf = ({ apiKey, password }: FirstAccount): ShownSecrets => ({
-  apiKey: apiKey ?? unreadable,
+  apiKey: apiKey || unreadable,
   password: password === undefined ? undefined : `${password}   (shown this once)`,
 });
 
 /** Names the places of the secrets instead of showing them. */
 const withoutSecrets = ({ username, apiKey, password }: FirstAccount, stateDirectory: string): ShownSecrets => ({
-  apiKey: apiKey === null ? unreadable : `api_key in ${readyFile(stateDirectory)}`,
+  apiKey: apiKey === "" ? unreadable : `api_key in ${readyFile(stateDirectory)}`,
   password:
     password === undefined
       ? undefined

@@ -34,7 +34,7 @@ it("is known without its API key if that cannot be decrypted, until it gets anot
 
   const { API_KEY_ENCRYPTION_KEY } = makeSecrets();
   const admin = await start({ ...secrets, API_KEY_ENCRYPTION_KEY }, state);
-  expect(await firstAccount(admin, state)).toEqual({ username: "tux", apiKey: null, password: undefined });
+  expect(await firstAccount(admin, state)).toEqual({ username: "tux", apiKey: "", password: undefined });
   expect(warned).toContain(`npm run admin -- account rekey tux --state ${state}\n`);
 
   const renewed = await admin.rekey("tux");

@@ -19,9 +19,9 @@ describe.runIf(process.getuid?.() === 0)("a start by a user who is not root", ()
   });
 
   it.each([
-    ["root", 0],
-    ["for no agent", nobody, "--no-agent"],
-  ] as const)("has nothing to say: %s", (_why, uid, ...options) => {
+    ["root", 0, []],
+    ["for no agent", nobody, ["--no-agent"]],
+  ])("has nothing to say: %s", (_why, uid, options) => {
     expect(firstLine(uid, ...options)).not.toContain("root");
   });
 });
