@@ -178,6 +178,15 @@ describe("imports", () => {
     expect(await state(id)).toBe("failed");
   });
 
+  it("are not done again if their message comes again after their end", async () => {
+    const [id = 0] = await repositoriesOf(1);
+    await requestImports({ env: envWithQueues(), db }, [id]);
+    await quick(id);
+    vi.mocked(fetch).mockClear();
+    await quick(id);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   it("continue immediately after a failure of this service", async () => {
     const [id = 0] = await repositoriesOf(1);
     await requestImports({ env: envWithQueues(), db }, [id]);

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { openDatabase } from "#storage/db";
+import { queueImports } from "#storage/import-turns";
 import { addRepository, findRepository } from "#storage/repositories";
 import { signedIn } from "../support/client.ts";
 import { mirrorOf, rpmMd } from "../support/mirror.ts";
@@ -16,6 +17,7 @@ beforeEach(async () => {
   url = `http://mirror.example.org/${accountId}`;
   const row = { accountId, name: "Linux", url, type: "rpm-md" as const, baseSystem: "other", arches: [] };
   repositoryId = (await addRepository(db, row))?.id ?? 0;
+  await queueImports(db, [repositoryId], new Date());
   vi.spyOn(globalThis, "fetch").mockImplementation((to) =>
     mirrorOf({ [url]: rpmMd(["a-one-1"]) }).fetchOutside(String(to)),
   );

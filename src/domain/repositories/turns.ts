@@ -72,12 +72,9 @@ export async function importInTurn(
   const leaseEndsAt = leaseEnd(now.getTime(), leaseMs);
   const turn = await beginTry(db, repositoryId, { now, leaseEndsAt });
   if (turn === "busy") return;
+  // The import of a message without a turn has already ended: the message came twice, or late.
+  if (!turn) return;
   const work = () => importRepository({ env, db }, repositoryId, { patience });
-  if (!turn) {
-    // A message without a turn is old, and nothing is waiting for its end.
-    await work();
-    return;
-  }
   const lease = { repositoryId, ends: [leaseEndsAt] };
   if (turn.tries > maxTries) return giveUpSlot({ env, db }, repositoryId, lease);
   const end = await whileRenewed((endsAt) => renew(db, lease, endsAt), work, leaseMs).catch(async (error: unknown) => {
