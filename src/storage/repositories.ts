@@ -185,7 +185,10 @@ export const listUnimported = (db: Database, catalogues: string[]): Promise<Stor
 export const listByCatalogue = (db: Database, catalogue: string): Promise<StoredRepository[]> =>
   db.query.repositories.findMany({ where: eq(repositories.catalogue, catalogue), orderBy: asc(repositories.id) });
 
-/** Repositories on other servers that have not been checked since that moment, starting with the oldest check. */
+/**
+ * Repositories on other servers that have not been checked since that moment, starting with the oldest check. Those
+ * whose import waits are left out, so that an account with slow mirrors does not take the places of others.
+ */
 export function listUncheckedSince(db: Database, before: Date, limit: number): Promise<StoredRepository[]> {
   // Not OR, because SQLite would then read the whole index.
   const due = sql`${checked(sql`IS NULL`)} UNION ALL ${checked(sql`< ${before.getTime()}`)} ORDER BY 2 LIMIT ${limit}`;
@@ -196,7 +199,8 @@ export function listUncheckedSince(db: Database, before: Date, limit: number): P
 }
 
 const checked = (when: SQL) =>
-  sql`SELECT id, checked_at FROM repositories WHERE url NOT LIKE 'service:%' AND checked_at ${when}`;
+  sql`SELECT id, checked_at FROM repositories WHERE url NOT LIKE 'service:%' AND checked_at ${when}
+    AND NOT EXISTS (SELECT 1 FROM import_turns WHERE repository_id = repositories.id)`;
 
 /** Repositories of catalogues whose files are in the service's own R2. */
 export const listOwnFiles = (db: Database): Promise<StoredRepository[]> =>

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { refreshRepositories } from "#domain/repositories/refresh";
 import { importInTurn, requestImports, resumeImports } from "#domain/repositories/turns";
 import { sweep } from "#queues/sweep";
 import { openDatabase } from "#storage/db";
@@ -161,6 +162,17 @@ describe("imports", () => {
     expect(await leaseOf(id)).toBe(latest.getTime());
     await endTurn(db, { repositoryId: id, ends: [latest] }, latest);
     expect(await leaseOf(id)).toBe(null);
+  });
+
+  it("that wait do not take the places of other accounts' repositories in a refresh", async () => {
+    const waiting = await repositoriesOf(50);
+    const [other = 0] = await repositoriesOf(1);
+    await requestImports({ env: envWithQueues(), db }, waiting);
+    await env.DB.prepare("UPDATE repositories SET checked_at = iif(id = ?, 2, 1) WHERE id >= ?")
+      .bind(other, waiting[0])
+      .run();
+    await refreshRepositories({ env: envWithQueues(), db }, Date.now());
+    expect(sent.quick).toContain(other);
   });
 
   it("are not done twice at once if their message comes twice", async () => {
