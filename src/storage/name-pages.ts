@@ -32,22 +32,22 @@ export async function deleteNamePages(db: Database, importId: string): Promise<v
   await db.packages.run(sql`DELETE FROM name_pages WHERE import_id = ${importId}`);
 }
 
-interface ShortSearch {
+interface NameSearch {
   repositories: readonly ShownImport[];
   arches: readonly string[];
-  /** One or two characters, in lower case. */
+  /** In lower case. */
   needle: string;
   limit: number;
 }
 
 /**
- * Ids of packages whose names match. They include each repository's first packages whose names contain the needle:
+ * Ids of packages whose names match one or two characters. They include each repository's first packages whose names contain the needle:
  * those that begin with it, found by the index of names, and if these are too few, others, found by the pages. All
  * patterns are included. Each import has its own statement, which reads names in order and stops at the limit.
  */
 export async function listByShortName(
   db: Database,
-  { repositories, arches, ...search }: ShortSearch,
+  { repositories, arches, ...search }: NameSearch,
 ): Promise<readonly number[]> {
   const fits = sql`arch IN ${fromJson(arches)}`;
   const found = await inEachImport<number>(db, repositories, (importId) => {
@@ -58,12 +58,12 @@ export async function listByShortName(
 }
 
 /**
- * For each import, the names that match as in `listByShortName`, in lower case. The packages may be for any
- * architecture.
+ * For each import, the names that match a text of any length, chosen as in `listByShortName`, in lower case. The
+ * packages may be for any architecture.
  */
-export function listShortNames(
+export function listNames(
   db: Database,
-  { repositories, ...search }: Omit<ShortSearch, "arches">,
+  { repositories, ...search }: Omit<NameSearch, "arches">,
 ): Promise<Map<string, string[]>> {
   return inEachImport(db, repositories, (importId) =>
     inImport(importId, { ...search, column: sql`DISTINCT lower(name) AS found`, fits: sql`true` }),
@@ -84,27 +84,50 @@ async function inEachImport<Found>(
   return new Map(importIds.map((importId, nth) => [importId, (results[nth] ?? []).map(({ found }) => found as Found)]));
 }
 
-interface ImportSearch extends Omit<ShortSearch, "repositories" | "arches"> {
+interface ImportSearch extends Omit<NameSearch, "repositories" | "arches"> {
   /** The column to return, as `found`. */
   column: SQL;
   fits: SQL;
 }
 
-function inImport(importId: string, { column, fits, needle, limit }: ImportSearch): SQL {
-  const beginning = writings(needle).map(
+function inImport(importId: string, search: ImportSearch): SQL {
+  const { needle, limit } = search;
+  const beginning = needle.length <= maxSpelt ? beginningByIndex(importId, search) : beginningByPages(importId, search);
+  return sql`
+    WITH beginning AS MATERIALIZED (${beginning}),
+    holding AS (
+      ${inPages(importId, search, { page: sql`instr(n.names, ${needle}) > 0`, place: sql`> 1` })}
+      LIMIT max(0, ${limit} - (SELECT count(*) FROM beginning)))
+    SELECT found FROM beginning UNION ALL SELECT found FROM holding`;
+}
+
+/** The length of the longest text whose spellings are few enough to look up each of them. */
+const maxSpelt = 2;
+
+function beginningByIndex(importId: string, { column, fits, needle, limit }: ImportSearch): SQL {
+  const each = writings(needle).map(
     (text) => sql`SELECT found FROM (
       SELECT ${column} FROM packages WHERE import_id = ${importId} AND name >= ${text} AND name < ${text} || char(1114111) AND ${fits}
       ORDER BY name LIMIT ${limit})`,
   );
-  return sql`
-    WITH beginning AS MATERIALIZED (${sql.join(beginning, sql` UNION `)}),
-    holding AS (
-      SELECT ${column} FROM name_pages AS n
-      CROSS JOIN packages AS p ON p.import_id = n.import_id AND p.name BETWEEN n.first AND n.last
-      WHERE n.import_id = ${importId} AND instr(n.names, ${needle}) > 0 AND instr(lower(p.name), ${needle}) > 1 AND ${fits}
-      ORDER BY n.first, p.name LIMIT max(0, ${limit} - (SELECT count(*) FROM beginning)))
-    SELECT found FROM beginning UNION ALL SELECT found FROM holding`;
+  return sql.join(each, sql` UNION `);
 }
+
+function beginningByPages(importId: string, search: ImportSearch): SQL {
+  const page = sql`instr(char(10) || n.names, char(10) || ${search.needle}) > 0`;
+  return sql`${inPages(importId, search, { page, place: sql`= 1` })} LIMIT ${search.limit}`;
+}
+
+/** The names of some pages in their order. `place` is the condition for where in a name the text is. */
+const inPages = (
+  importId: string,
+  { column, fits, needle }: ImportSearch,
+  { page, place }: { page: SQL; place: SQL },
+): SQL => sql`
+  SELECT ${column} FROM name_pages AS n
+  CROSS JOIN packages AS p ON p.import_id = n.import_id AND p.name BETWEEN n.first AND n.last
+  WHERE n.import_id = ${importId} AND ${page} AND instr(lower(p.name), ${needle}) ${place} AND ${fits}
+  ORDER BY n.first, p.name`;
 
 /** All spellings of a text in upper and lower case: names may begin with any of them. */
 const writings = (needle: string): string[] =>

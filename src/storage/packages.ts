@@ -3,7 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { rest } from "#lib/loop/pace";
 import { jsonBatches, type SearchRow } from "#lib/repodata/search-rows";
 import { fromJson, type Database } from "./db.ts";
-import { deleteNamePages, listByShortName, listShortNames } from "./name-pages.ts";
+import { deleteNamePages, listByShortName, listNames } from "./name-pages.ts";
 import { holds, rank, type ShownImport, shownImports, showing, withRepositories } from "./package-sql.ts";
 import { StatementSize } from "./statement-size.ts";
 
@@ -177,55 +177,26 @@ export const listVersions = (
     WHERE p.import_id IN ${shownImports(repositories)} AND p.arch IN ${fromJson(arches)}
     ORDER BY asked.key, p.id LIMIT ${maxVersions}`);
 
-interface NameSearch {
-  repositories: readonly ShownImport[];
-  /** In lower case. */
-  needle: string;
-  limit: number;
-}
-
-/** For each repository, at most `limit` lower-case names of packages that contain the text, best matches first. */
+/**
+ * For each repository, at most `limit` lower-case names of packages that contain the text, best matches first. It reads
+ * only the name pages of these repositories, because the trigram index contains the packages of all accounts.
+ */
 export async function searchNames(
   db: Database,
-  { q, ...search }: Pick<PackageSearch, "repositories" | "q" | "limit">,
+  { repositories, q, limit }: Pick<PackageSearch, "repositories" | "q" | "limit">,
 ): Promise<Map<number, string[]>> {
   const needle = q.toLowerCase();
-  const find = hasTrigram(needle) ? namesByTrigrams : namesByPages;
-  return find(db, { needle, ...search });
-}
-
-async function namesByTrigrams(
-  db: Database,
-  { repositories, needle, limit }: NameSearch,
-): Promise<Map<number, string[]>> {
-  const rows = await db.packages.all<{ repositoryId: number; name: string }>(sql`
-    ${withRepositories(repositories)}
-    SELECT repositoryId, name FROM (
-      SELECT repositoryId, name,
-        row_number() OVER (PARTITION BY repositoryId ORDER BY ${rank(sql`name`, needle)}, name) AS place
-      FROM (
-        SELECT DISTINCT r.id AS repositoryId, lower(p.name) AS name
-        FROM packages AS p ${showing}
-        WHERE p.import_id IN ${shownImports(repositories)}
-          AND ${byTrigrams(repositories, needle)} AND ${holds(sql`p.name`, needle)}))
-    WHERE place <= ${limit} ORDER BY repositoryId, place`);
-  const byRepository = Map.groupBy(rows, ({ repositoryId }) => repositoryId);
-  return new Map([...byRepository].map(([id, found]) => [id, found.map(({ name }) => name)]));
-}
-
-/** Searches for one or two characters, which have no trigrams. */
-async function namesByPages(db: Database, search: NameSearch): Promise<Map<number, string[]>> {
-  const byImport = await listShortNames(db, search);
+  const byImport = await listNames(db, { repositories, needle, limit });
   return new Map(
-    search.repositories.flatMap(({ id, importId }) => {
+    repositories.flatMap(({ id, importId }) => {
       const names = (importId !== null && byImport.get(importId)) || [];
-      return names.length === 0 ? [] : [[id, bestNames(names, search)]];
+      return names.length === 0 ? [] : [[id, bestNames(names, { needle, limit })]];
     }),
   );
 }
 
 /** Exact names first, then names that begin with the text, in the order of `rank`. */
-function bestNames(names: readonly string[], { needle, limit }: NameSearch): string[] {
+function bestNames(names: readonly string[], { needle, limit }: { needle: string; limit: number }): string[] {
   const rankOf = (name: string) => (name === needle ? 0 : name.startsWith(needle) ? 1 : 2);
   const inOrder = (one: string, other: string) => rankOf(one) - rankOf(other) || (one < other ? -1 : 1);
   return names.toSorted(inOrder).slice(0, limit);
@@ -237,7 +208,7 @@ const maxPatterns = 2000;
 
 /**
  * Names of packages that contain one of the pieces. It reads only the name pages (`saveNamePages`) of these
- * repositories, because the trigram index contains the packages of all accounts.
+ * repositories, as `searchNames` does.
  */
 export async function similarNames(
   db: Database,

@@ -68,9 +68,10 @@ it.each([3, 10, 40, 1000])("finds the first %i names for each text of one or two
   }
 });
 
-it.each([3, 40, 1000])("finds the first %i names of each repository for a short text", async (limit) => {
+it.each([3, 40, 1000])("finds the first %i names of each repository for a text", async (limit) => {
   const [first = expect.fail(), second = expect.fail()] = repositories;
-  for (const q of [...letters, ...pairs, "zz", ""].map((text) => text.toLowerCase())) {
+  const longer = ["lib", "liba", "a-d", "-devel", "a-devel", "xabx", "zll", "zzz"];
+  for (const q of [...letters, ...pairs, "zz", "", ...longer].map((text) => text.toLowerCase())) {
     const found = await searchNames(db, { repositories: [first, second], q, limit });
     for (const [{ id }, all] of [
       [first, names],

@@ -97,6 +97,7 @@ async function callApi({ tux, applianceId, buildId }: World): Promise<void> {
     `/files?appliance_id=${applianceId}`,
     `/rpms?base_system=tiny-1.0`,
     `/repositories?base_system=tiny-1.0`,
+    `/repositories?filter=busybox`,
     `/template_sets`,
     `/builds?appliance_id=${applianceId}`,
     `/builds/${buildId}`,

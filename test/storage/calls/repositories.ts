@@ -68,7 +68,10 @@ export const ofRepositories = {
   "name-pages": {
     saveNamePages: [["import"]],
     listByShortName: [[{ repositories: [shown], arches: ["noarch"], needle: "gt", limit: 10 }]],
-    listShortNames: [[{ repositories: [shown], needle: "gt", limit: 10 }]],
+    listNames: [
+      [{ repositories: [shown], needle: "gt", limit: 10 }],
+      [{ repositories: [shown], needle: "gtk", limit: 10 }],
+    ],
     deleteNamePages: [["import"]],
   } satisfies Calls<typeof namePages>,
   packages: {
