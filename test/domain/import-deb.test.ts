@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { importRepository } from "#domain/repositories/import";
 import { trustOf } from "#domain/repositories/trust";
+import { packageSetOf } from "#domain/software/resolution-request";
 import { openDatabase } from "#storage/db";
 import { addRepository, findRepository } from "#storage/repositories";
 import { searchTexts } from "#storage/package-texts";
@@ -97,6 +98,22 @@ describe("a repository of a catalogue with keys", () => {
     const { row } = await imported(`${root}/dists/test`, files, { armour: `${other.armour}\n${key.armour}` });
     expect(row).toMatchObject({ problem: null, arches: ["x86_64"], packageCount: 3 });
     expect(trustOf(row)).toMatchObject({ index: "dists/test/InRelease", signedBy: key.secret.getFingerprint() });
+  });
+
+  it("is imported again if its catalogue names other architectures, although its index is the same", async () => {
+    const key = await archiveKey();
+    const url = `${root}/dists/test`;
+    const files = await debSuite({ lists, key: key.secret });
+    const { id, row: before } = await imported(url, files, key);
+    await env.DB.prepare("UPDATE repositories SET arches = ? WHERE id = ?").bind('["x86_64","i586"]', id).run();
+    await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
+    const after = await row(id);
+    expect(after).toMatchObject({ problem: null, revision: before.revision, packageCount: 4 });
+    const setOf = (one: typeof after) =>
+      packageSetOf({ arch: "x86_64", baseSystem: undefined, repositories: [one] }).key;
+    expect(setOf(after)).not.toBe(setOf(before));
+    await importRepository({ env, db }, id, mirrorOf({ [url]: files }));
+    expect((await row(id)).importId).toBe(after.importId);
   });
 
   it("may change to another of the keys", async () => {

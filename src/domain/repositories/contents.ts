@@ -7,9 +7,11 @@ import { importPackages, type PackageSource } from "#domain/repositories/package
 import { RepodataFault } from "#lib/repodata/fault";
 import type { Download, OpenedRepository } from "#lib/repodata/opened-repository";
 import { nameIndexKeyOfPart, solvPrefixOf } from "#storage/blobs";
+import type { Database } from "#storage/db";
 import {
   beginContents,
   type Contents,
+  findImport,
   findMadeImport,
   finishContents,
   type MadeImport,
@@ -45,6 +47,17 @@ export async function contentsOf({ env, db }: Services, fetched: Fetched): Promi
   refuseMore({ packages: known.packageCount, bytes: known.bytes }, limits);
   if (repository.revision === null) await new Promise((resolve) => setTimeout(resolve, known.workMs));
   return known;
+}
+
+/**
+ * Whether the repository shows what is in this index. If its catalogue names other architectures now, it does not, even
+ * if the index is the same.
+ */
+export async function isUpToDate(db: Database, repository: Repository, opened: OpenedRepository): Promise<boolean> {
+  if (opened.revision !== repository.revision) return false;
+  const source = sourceOf(repository, opened);
+  if (source === repository.url || repository.importId === null) return true;
+  return (await findImport(db, repository.importId))?.url === source;
 }
 
 /**

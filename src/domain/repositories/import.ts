@@ -10,7 +10,7 @@ import {
   rulesFor,
   sourceOf,
 } from "#domain/repositories/download";
-import { contentsOf, removeUnshown } from "#domain/repositories/contents";
+import { contentsOf, isUpToDate, removeUnshown } from "#domain/repositories/contents";
 import { ImportTookTooLong } from "#domain/repositories/packages";
 import { stageParts } from "#domain/repositories/staging";
 import type { FrozenKey } from "#lib/contract/index";
@@ -111,7 +111,7 @@ async function checkAndImport(work: Import): Promise<void> {
   if (deb.keys.length === 0 && !isSameSigner(repository.signer ?? undefined, opened.signer)) {
     throw new RepodataFault("bad_signature", "the repository is not signed by the key that signed it before");
   }
-  if (opened.revision === repository.revision) {
+  if (await isUpToDate(db, repository, opened)) {
     await confirmRevision(db, repository.id, { checkId: importId, indexTag, ...signature(opened) });
     return;
   }

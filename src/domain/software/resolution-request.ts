@@ -73,10 +73,19 @@ export function softwareOf(
 export const unimported = ({ repositories }: ApplianceSoftware): Repository[] =>
   repositories.filter((one) => knowledgeOf(one) === "unknown");
 
-/** The set of packages that the solver must load. Equal keys mean equal packages. */
-export const packageSetOf = ({ arch, baseSystem, repositories }: ApplianceSoftware): PackageSet => ({
+/**
+ * The set of packages that the solver must load. Equal keys mean equal packages. Imports count, because those of one
+ * revision may have the lists of different architectures.
+ */
+export const packageSetOf = ({
+  arch,
+  baseSystem,
+  repositories,
+}: Pick<ApplianceSoftware, "arch" | "baseSystem" | "repositories">): PackageSet => ({
   packageType: baseSystem === undefined ? "rpm" : packageTypeOfBase(baseSystem),
-  key: repositories.map(({ id, revision, priority }) => `${id}@${revision}/${priority}`).join(" "),
+  key: repositories
+    .map(({ id, revision, importId, priority }) => `${id}@${revision}/${importId}/${priority}`)
+    .join(" "),
   arch: arch === "i586" ? "i686" : arch,
 });
 
