@@ -130,6 +130,11 @@ describe("the file of an index", () => {
     expect(written(packages)).toBeUndefined();
   });
 
+  it("is not written for ids that do not fit into 32 bits", () => {
+    expect(written([{ ...one, id: 2 ** 32 - 1, pattern: "" }])).toBeDefined();
+    expect(written([{ ...one, id: 2 ** 32, pattern: "" }])).toBeUndefined();
+  });
+
   it("may be empty", () => {
     const index = new NameIndex(written([]) ?? expect.fail("not written"));
     expect(index.search({ needle: "a", arches: new Set(["noarch"]), limit: 9 }, 1).flat()).toEqual([]);

@@ -16,6 +16,7 @@ interface Header {
 }
 
 const maxIndexed = 150_000;
+const maxId = 0xffff_ffff;
 
 /** The number of ranks of hits: the whole name, its beginning, a part of it, or only the name of its pattern. */
 const ranks = 4;
@@ -45,11 +46,13 @@ export class NameIndexWriter {
   }
 
   /**
-   * The bytes of the index. Undefined if it is too large for memory, or has too many architectures or checksum types.
+   * The bytes of the index. Undefined if it is too large for memory, has too many architectures or checksum types, or
+   * has ids that do not fit into 32 bits.
    */
   written(): Uint8Array<ArrayBuffer> | undefined {
     const kinds = Math.max(this.#arches.size, this.#checksums.size);
-    return this.#ids.length > maxIndexed || kinds > 255 ? undefined : this.#file();
+    const fits = this.#ids.length <= maxIndexed && kinds <= 255 && this.#ids.every((id) => id <= maxId);
+    return fits ? this.#file() : undefined;
   }
 
   #file(): Uint8Array<ArrayBuffer> {
