@@ -4,7 +4,8 @@ KIWI NG needs takes to get ready. Its first argument is the program that would b
 KIWI NG and all that it starts do not wait for the disk: sgdisk and grub-install call sync, which waits until everything that
 anybody has written on this host is on the disk, and rpm does for each change of its database. A directory that a crash would
 leave useless anyway needs none of that. What is written is the same, since the kernel itself writes a file system out when
-it is unmounted. And it reads what they write as it comes (prompt_output.py).
+it is unmounted. It also reads what they write as it comes (prompt_output.py), and quotes the names that it packs
+(safe_archive.py).
 """
 import os
 import runpy
@@ -24,6 +25,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from system_calls import FDATASYNC, FSYNC, SYNC, SYNC_FILE_RANGE, SYNCFS, succeed_at_once
 try:
     import prompt_output
+    import safe_archive
 except ImportError:
     pass  # the same
 del sys.path[0]
