@@ -70,22 +70,30 @@ const kiwi = `
   umount first
 `;
 
+/** The commands for the partition of a directory. KIWI NG gives it the mode of an empty file system again. */
+const kiwiPartition = kiwi
+  .replace("rsync --archive --exclude /image --exclude '/run/*' --exclude '/tmp/*'", "rsync --archive")
+  .replace('mount "$loop"p1 second', 'chmod 755 first; mount "$loop"p1 second');
+
 interface Filled {
   disk: string;
   sha256: string;
 }
 
-async function fill(root: string, options: { seed?: string; umask?: string; TZ?: string } = {}): Promise<Filled> {
+async function fill(
+  root: string,
+  options: { seed?: string; umask?: string; TZ?: string; commands?: string } = {},
+): Promise<Filled> {
   const dir = mkdtempSync(join(folder, "work-"));
   const disk = join(dir, "disk.raw");
-  const { seed = "seed", umask = "022", TZ = "UTC" } = options;
+  const { seed = "seed", umask = "022", TZ = "UTC", commands = kiwi } = options;
   const paths = await makeKiwiPaths(dir);
   const reproducible = {
     E2FSPROGS_FAKE_TIME: `${sourceDate}`,
     SOURCE_DATE_EPOCH: `${sourceDate}`,
     KILN_REPRODUCIBLE_SEED: seed,
   };
-  sh(`umask ${umask}; ${kiwi}`, dir, { ...kiwiEnvironment(paths), ...reproducible, TZ }, [disk, root]);
+  sh(`umask ${umask}; ${commands}`, dir, { ...kiwiEnvironment(paths), ...reproducible, TZ }, [disk, root]);
   return { disk, sha256: createHash("sha256").update(readFileSync(disk)).digest("hex") };
 }
 
@@ -100,6 +108,15 @@ const listed = ({ disk }: Filled): string =>
 for name in sorted(os.listxattr(sys.argv[1])): print(sys.argv[1], name, os.getxattr(sys.argv[1], name).hex())' $file
     done
     stat -c %b sparse; tail -c 4 sparse; cat loader 'ä ö/a'`,
+    mkdtempSync(join(folder, "look-")),
+    {},
+    [disk],
+  );
+
+/** The owner and mode of the topmost directory. */
+const topmost = (disk: string) =>
+  sh(
+    `mkdir seen; mount -o ro,loop,offset=1048576 "$1" seen; stat -c '%u:%g %a' seen`,
     mkdtempSync(join(folder, "look-")),
     {},
     [disk],
@@ -155,6 +172,25 @@ describe("a disk that is filled without mounting it", () => {
     expect(seen).toMatch(new RegExp(`^long l 777 0 0 1 200 x{200} `, "m"));
     expect(seen).toMatch(/\n2\nend\nloader\n2\n$/);
     expect(seen).not.toMatch(/^(image|run\/|tmp\/|changes|work)/m);
+  });
+
+  it.each([
+    ["mke2fs", ""],
+    ["the kernel", "; seq 10001 | xargs touch"],
+  ])("has the owner and mode of a partition's directory, filled by %s", async (_by, more) => {
+    const root = makeRoot(["old"]);
+    sh(`chown 1234:70000 .; chmod 2770 .${more}`, root);
+    const { disk } = await fill(root, { commands: kiwiPartition });
+
+    expect(topmost(disk)).toBe("1234:70000 2770\n");
+    expect(sh('e2fsck -fn "$1?offset=1048576"', folder, {}, [disk])).toContain("ROOT: ");
+  });
+
+  it("has / as any image has it, even if the root was made by another user", async () => {
+    const root = makeRoot(["old"]);
+    sh("chown 1234:70000 .; chmod 700 .", root);
+
+    expect(topmost((await fill(root, { umask: "077" })).disk)).toBe("0:0 755\n");
   });
 
   it("ends the build where KIWI looks, if the root is too large", async () => {
