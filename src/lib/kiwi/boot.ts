@@ -93,14 +93,17 @@ reserve_mb=64
 
 free_mb() { df -Pm /var/lib/kiln | awk 'NR == 2 {print $4}'; }
 
+# The file gets its name when all of it is on the disk. So after a power cut it is made again.
 make_file() {
+  rm -f "$file.new"
   if [ "$(free_mb)" -lt $((size_mb + reserve_mb)) ]; then
     echo "kiln: not enough free disk space for $size_mb MB of swap"
     exit 0
   fi
   # btrfs can only swap to a file without copy-on-write.
-  : > "$file" && chmod 600 "$file" && chattr +C "$file" 2> /dev/null
-  dd if=/dev/zero of="$file" bs=1M count="$size_mb" 2> /dev/null && mkswap "$file" > /dev/null || { rm -f "$file"; exit 1; }
+  : > "$file.new" && chmod 600 "$file.new" && chattr +C "$file.new" 2> /dev/null
+  dd if=/dev/zero of="$file.new" bs=1M count="$size_mb" 2> /dev/null && mkswap "$file.new" > /dev/null &&
+    sync && mv "$file.new" "$file" || { rm -f "$file.new"; exit 1; }
 }
 
 [ -e "$file" ] || make_file
