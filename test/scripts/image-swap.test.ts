@@ -36,6 +36,14 @@ describe.each(["bash", "dash"])("swap in a file, made by %s,", (shell) => {
     expect(output).toBe(`${ready}swap\n`);
   });
 
+  it.each([
+    ["lxc", ""],
+    ["wsl", ready],
+  ])("is only made in a container that can swap (%s)", (kind, said) => {
+    const inside = `mount -t tmpfs none /run; mkdir /run/systemd; echo ${kind} > /run/systemd/container`;
+    expect(inDisk(`${inside}; SHELL ${swap}`)).toBe(said);
+  });
+
   it("is not made on a disk without room for it, and leaves nothing there", () => {
     expect(inDisk(`SHELL ${swap}; ls /var/lib/kiln`, "60M")).toBe(
       "kiln: not enough free disk space for 4 MB of swap\n",

@@ -18,6 +18,10 @@ const isEnabled = (...names: string[]) =>
 const service = (name: string) =>
   String.raw`printf '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' > /usr/lib/systemd/system/${name}.service`;
 
+/** A boot in which each step ends with that exit code. */
+const boot = (code: number) => `echo ${code} > /run/code
+  for step in before-login after-services failures; do /usr/lib/kiln/boot $step || echo "$step: $?"; done`;
+
 describe("an image with systemd", () => {
   it.each([
     [1, "rescue.target"],
@@ -33,7 +37,8 @@ describe("an image with systemd", () => {
       { command: "echo $(id -un)", description: "100 % counter\\", enabled: true, user: "clerk" },
       { command: "/bin/false", description: "", enabled: false, user: "root" },
     ];
-    const units = ["kiln-before-login.service", "kiln-after-services.service", "kiln-autostart-1.service"];
+    const own = ["before-login", "after-services", "boot-steps", "autostart-1"];
+    const units = own.map((name) => `kiln-${name}.service`);
     const paths = units.map((name) => `/etc/systemd/system/${name}`).join(" ");
     const output = inImage(
       { autostarts, scripts: { ...plain.scripts, boot: { enabled: true, script: "true" } } },
@@ -50,6 +55,31 @@ describe("an image with systemd", () => {
       "ExecStart=/usr/lib/kiln/autostarts/1",
       "#!/bin/sh",
       "echo $(id -un)",
+      "",
+    ]);
+  });
+
+  it("says which boot steps have failed, after all of them have run", () => {
+    // cloud-init grows the root.
+    const before = `mkdir -p /run/systemd/system; install /dev/null /usr/bin/cloud-init
+      mkdir -p /usr/lib/kiln; printf '#!/bin/sh\\nexit $(cat /run/code)\\n' | tee /usr/lib/kiln/firewall > /usr/lib/kiln/make-databases
+      chmod 755 /usr/lib/kiln/*`;
+    const script = { enabled: true, script: "echo script; exit $(cat /run/code)" };
+    const output = inImage(
+      { scripts: { ...plain.scripts, boot: script } },
+      `{ ${boot(0)}; rm /var/lib/kiln/*.done; ${boot(3)}; } 2>&1`,
+      before,
+    );
+    const failures = ["firewall", "make-databases", "boot-script"].map(
+      (step) => `kiln: ${step} ended with exit code 3`,
+    );
+    expect(output.split("\n")).toEqual([
+      "script",
+      ...failures.slice(0, 2),
+      "script",
+      ...failures.slice(2),
+      ...failures,
+      "failures: 1",
       "",
     ]);
   });

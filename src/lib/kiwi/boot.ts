@@ -6,8 +6,8 @@ import { linesOf, staging, type Part } from "#lib/kiwi/part";
 import { withInterpreter } from "#lib/kiwi/shell";
 
 /**
- * One small program in the image does everything that must happen at boot. systemd starts it from two units, another
- * init from two scripts in /etc/init.d. The script that runs before the login is named E50, because the sample
+ * One small program in the image does everything that must happen at boot. systemd starts it from two units, and a third
+ * fails if a step has failed. Another init starts it from two scripts in /etc/init.d. The script that runs before the login is named E50, because the sample
  * distribution's init looks for that name.
  */
 export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
@@ -18,10 +18,11 @@ export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
       ...(settings.swapIn === "file" && settings.swapSizeMb > 0 && { [swapPath]: swap(settings.swapSizeMb) }),
       [`${staging}/units/kiln-before-login.service`]: unitBeforeLogin,
       [`${staging}/units/kiln-after-services.service`]: unitAfterServices,
+      [`${staging}/units/kiln-boot-steps.service`]: unitOfFailures,
       [`${staging}/init.d/E50kiln`]: initScript("before-login"),
       [`${staging}/init.d/S98kiln`]: initScript("after-services"),
     },
-    commands: ["install_boot_program"],
+    commands: ["install_boot_program", "install_unit kiln-boot-steps.service"],
   };
 }
 
@@ -40,13 +41,20 @@ const runner = String.raw`#!/bin/sh
 # boot if it fails.
 here=/usr/lib/kiln
 state=/var/lib/kiln
+failures=/run/kiln-failures
 mkdir -p "$state"
 
-each_time() { [ ! -x "$here/$1" ] || "$here/$1" || echo "kiln: $1 ended with exit code $?"; }
+# report STEP CODE: the steps after it run. Another init may keep /run, and does not ask for it.
+report() {
+  echo "kiln: $1 ended with exit code $2"
+  [ ! -d /run/systemd/system ] || echo "kiln: $1 ended with exit code $2" >> "$failures"
+}
+
+each_time() { [ ! -x "$here/$1" ] || "$here/$1" || report "$1" $?; }
 
 once() {
   [ -x "$here/$1" ] && [ ! -e "$state/$1.done" ] || return 0
-  if "$here/$1"; then : > "$state/$1.done"; else echo "kiln: $1 ended with exit code $?"; fi
+  if "$here/$1"; then : > "$state/$1.done"; else report "$1" $?; fi
 }
 
 # For an init without units: starts every program as its user, in the background.
@@ -78,15 +86,18 @@ case $1 in
     start_autostarts
     each_time boot-script
     ;;
+  failures) ! cat "$failures" 2> /dev/null ;;
 esac
 `;
 
 const swap = (sizeMb: number) => String.raw`#!/bin/sh
 # Swap in a file, made at the first boot. If the disk has too little room for it and the system, there is no swap. Every image
-# type contains this program, because all are made from one root. A system whose root is in memory must not swap to it.
+# type contains this program, because all are made from one root. A system whose root is in memory must not swap to it, and a
+# container cannot. That of WSL is a machine of its own.
 case $(awk '$2 == "/" {type = $3} END {print type}' /proc/mounts) in
   overlay | tmpfs | ramfs | rootfs | squashfs) exit 0 ;;
 esac
+case $(cat /run/systemd/container 2> /dev/null) in "" | wsl) ;; *) exit 0 ;; esac
 file=/var/lib/kiln/swap
 size_mb=${sizeMb}
 reserve_mb=64
@@ -137,6 +148,24 @@ const unitAfterServices = linesOf(
   "RemainAfterExit=yes",
   "TimeoutStartSec=infinity",
   "ExecStart=/usr/lib/kiln/boot after-services",
+  "",
+  "[Install]",
+  "WantedBy=multi-user.target",
+);
+
+/**
+ * Not the units of the steps: systemd ends all processes of a unit that fails, also those that the boot script has left
+ * in the background. And it would run the steps again when it next starts multi-user.target.
+ */
+const unitOfFailures = linesOf(
+  "[Unit]",
+  "Description=Success of all steps of the appliance setup",
+  "After=kiln-before-login.service kiln-after-services.service",
+  "",
+  "[Service]",
+  "Type=oneshot",
+  "RemainAfterExit=yes",
+  "ExecStart=/usr/lib/kiln/boot failures",
   "",
   "[Install]",
   "WantedBy=multi-user.target",
