@@ -73,7 +73,12 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     );
     const lines = ["auto lo", "iface lo inet loopback", "", "mapping e*", "  script /usr/lib/kiln/wired"];
     const first = ["allow-hotplug /e*/1", "iface wired inet static", "  address 192.0.2.10/24", "  gateway 192.0.2.1"];
-    const servers = ["nameserver 192.0.2.2", "nameserver 2001:db8::2", "wired"];
+    const servers = [
+      "  dns-nameservers 192.0.2.2 2001:db8::2",
+      "nameserver 192.0.2.2",
+      "nameserver 2001:db8::2",
+      "wired",
+    ];
     expect(output.split("\n")).toEqual([
       ...lines,
       ...first,
@@ -82,6 +87,16 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
       "iface wired inet dhcp",
       "",
     ]);
+  });
+
+  it("tells ifupdown the name servers even if systemd-resolved owns /etc/resolv.conf", () => {
+    const { output } = inBareSystem(
+      `mkdir -p /etc/default /etc/network; touch /etc/default/networking
+       ln -s ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf
+       ${manual}; tail -n 1 /etc/network/interfaces; readlink /etc/resolv.conf`,
+      shell,
+    );
+    expect(output).toBe("  dns-nameservers 192.0.2.2 2001:db8::2\n../run/systemd/resolve/stub-resolv.conf\n");
   });
 
   it("writes systemd-networkd's files", () => {

@@ -79,6 +79,8 @@ write_ifupdown() {
       [ "$(family "$address")" = 4 ] || inet=inet6
       printf '%s\n' "allow-hotplug /e*/1" "iface wired $inet static" "  address $address"
       [ -z "$router" ] || echo "  gateway $router"
+      # For systemd-resolved or resolvconf, if one of them owns /etc/resolv.conf.
+      [ -z "$nameservers" ] || echo "  dns-nameservers $nameservers"
     fi
   } > /etc/network/interfaces
   write_resolv_conf
