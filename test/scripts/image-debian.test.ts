@@ -1,8 +1,9 @@
-/** How config.sh makes dracut create the initial archive of a Debian image. Runs on this host. */
+/** How config.sh sets the locale of a Debian image, and makes dracut create its initial archive. Runs on this host. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { plain } from "../kiwi/support/facts.ts";
 import { imagesIn } from "./image-root.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-image-debian-"));
@@ -35,4 +36,18 @@ it("can fetch its root from a web server if it has what that takes", () => {
 
 it("fetches no root without a program for that", () => {
   expect(added(livenet)).toEqual(['" bash "']);
+});
+
+/** Asks in an image with this language. Like Debian's, its locale-gen never fails. */
+const asked = (language: string, ask: string) =>
+  inImage({ debian, locale: { ...plain.locale, language } }, ask, program("locale-gen"));
+
+describe("the locale", () => {
+  it("is the language of the appliance", () => {
+    expect(asked("C.UTF-8", "cat /etc/locale.conf")).toBe("LANG=C.UTF-8\n");
+  });
+
+  it("fails the build if Debian has none for the language", () => {
+    expect(asked("en_DE.UTF-8", "true")).toContain("kiln: error: Debian has no locale en_DE.UTF-8.");
+  });
 });

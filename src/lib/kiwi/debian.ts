@@ -102,7 +102,9 @@ set_debian_locale() {
   local language=$1
   if has locale-gen; then
     echo "$1 UTF-8" > /etc/locale.gen
-    locale-gen > /dev/null || fail "The locale $1 cannot be generated."
+    # It succeeds even if there is no such locale.
+    locale-gen > /dev/null
+    [ "$(LC_ALL=$1 locale charmap 2> /dev/null)" = UTF-8 ] || fail "Debian has no locale $1. Choose another language."
   else
     language=C.UTF-8
     note "the image has no locales (package locales): its language is C.UTF-8"
