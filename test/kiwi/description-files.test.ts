@@ -71,6 +71,18 @@ describe("config.sh", () => {
     expect(filesOf({ scripts })["root/image/kiln/build-script"]).toBe("#!/bin/bash\necho hello\n");
   });
 
+  it("refuses files that KIWI would overwrite, in the images in which it does", () => {
+    const owned = { owner: "root", group: "root", size: 1, sha256: "0".repeat(64), mode: 0o644, blobId: "b" };
+    const refused = (path: string, imageType: ImageFacts["imageType"]) =>
+      commandsOf({ overlay: [{ ...owned, path }], imageType }).match(/'(fail|note)' .*/g) ?? [];
+
+    expect(refused("/etc/fstab", "oem")).toEqual([expect.stringMatching(/'fail' .*\/etc\/fstab\.append/)]);
+    expect(refused("/etc/fstab", "iso")).toEqual([]);
+    expect(refused("/etc/machine-id", "iso")).toEqual([expect.stringContaining("'note' 'the machine-id")]);
+    expect(refused("/etc/machine-id", "oci")).toEqual([]);
+    expect(refused("/etc/motd", "oem")).toEqual([]);
+  });
+
   it("has no build script if it is disabled or empty", () => {
     for (const build of [
       { enabled: false, script: "echo" },

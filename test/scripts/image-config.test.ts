@@ -82,15 +82,18 @@ describe("config.sh", () => {
       place("/etc/passwd/x", "0644", "root", "root"),
       "because a part of its path is not a folder",
     ],
-    [
-      "a directory that each boot recreates",
-      place("/dev/x", "0644", "root", "root"),
-      "because /dev is recreated at each boot",
-    ],
+    ["a directory that each boot recreates", place("/dev/x", "0644", "root", "root"), "no image keeps a file there"],
+    ["a directory that KIWI empties", place("/tmp/x", "0644", "root", "root"), "no image keeps a file there"],
+    ["a file that KIWI leaves out", place("/.profile", "0644", "root", "root"), "no image keeps a file there"],
     [
       "the same through a link",
       `ln -s /proc /etc/link; ${place("/etc/link/x", "0644", "root", "root")}`,
-      "is recreated",
+      "because /etc/link is /proc",
+    ],
+    [
+      "a file that KIWI leaves out, through a link",
+      `ln -s / /etc/link; ${place("/etc/link/.kconfig", "0644", "root", "root")}`,
+      "because /etc/link is /,",
     ],
     ["an unknown port", "open_port odd-service tcp ''", "The firewall cannot open odd-service"],
     [

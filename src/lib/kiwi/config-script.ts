@@ -157,19 +157,25 @@ make_folders() {
   case $1 in "$home"/*) [ -z "$home" ] || chown "$2:$3" "$1" ;; esac
 }
 
-# keeps_files PATH: fails for folders that the kernel or each boot creates, and for the builder's own folder
-keeps_files() { case $1/ in /dev/* | /proc/* | /sys/* | /run/* | /image/*) return 1 ;; esac; }
+# is_kept PATH: fails for what the kernel or each boot creates, and for what KIWI copies into no image
+is_kept() {
+  case $1/ in
+    /dev/* | /proc/* | /sys/* | /run/* | /tmp/*) return 1 ;;
+    /image/* | /.profile/* | /.kconfig/* | /.buildenv/* | /var/cache/kiwi/*) return 1 ;;
+  esac
+}
 
 # place FILE PATH MODE OWNER GROUP
 place() {
-  local owner group folder
+  local owner group folder real
   folder=$(dirname "$2")
-  keeps_files "$folder" || fail "The file $2 cannot be put in the image, because $folder is recreated at each boot."
+  is_kept "$2" || fail "The file $2 cannot be put in the image, because no image keeps a file there."
   owner=$(account_in /etc/passwd "$4") || fail "The file $2 belongs to the user $4, which does not exist in the image."
   group=$(account_in /etc/group "$5") || fail "The file $2 belongs to the group $5, which does not exist in the image."
   [ ! -d "$2" ] || [ -L "$2" ] || fail "The file $2 cannot be put in the image, because the image has a folder of that name."
   make_folders "$folder" "$owner" "$group" || fail "The file $2 cannot be put in the image, because a part of its path is not a folder."
-  keeps_files "$(cd "$folder" && pwd -P)" || fail "The file $2 cannot be put in the image, because $folder is recreated at each boot."
+  real=$(cd "$folder" && pwd -P)
+  is_kept "${"$"}{real%/}/$(basename "$2")" || fail "The file $2 cannot be put in the image, because $folder is $real, and no image keeps a file there."
   rm -f "$2"
   cp "$1" "$2"
   chown "$owner:$group" "$2"

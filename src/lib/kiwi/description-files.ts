@@ -1,3 +1,5 @@
+import { imageFormats, productOf } from "#lib/contract/image-formats";
+import type { ImageType } from "#lib/contract/index";
 import { accessFunctions, accessPart } from "#lib/kiwi/access";
 import { automaticUpdatesPart } from "#lib/kiwi/automatic-updates";
 import { autostartPart } from "#lib/kiwi/autostarts";
@@ -82,8 +84,23 @@ function buildScriptPart({ scripts: { build } }: Pick<ImageFacts, "scripts">): P
  * The appliance's own files. config.sh copies them into place inside the image: a folder may be a link there, and the
  * names of the owners are known only there.
  */
-const overlayPart = ({ overlay }: Pick<ImageFacts, "overlay">): Part => ({
-  commands: overlay.map(({ path, mode, owner, group, blobId }) =>
-    shellCommand("place", `${staged}/contents/${blobId}`, path, mode.toString(8).padStart(4, "0"), owner, group),
-  ),
+const overlayPart = ({ overlay, imageType }: Pick<ImageFacts, "overlay" | "imageType">): Part => ({
+  commands: [
+    ...overlay.flatMap(({ path }) => overwrittenByKiwi(path, imageType)),
+    ...overlay.map(({ path, mode, owner, group, blobId }) =>
+      shellCommand("place", `${staged}/contents/${blobId}`, path, mode.toString(8).padStart(4, "0"), owner, group),
+    ),
+  ],
 });
+
+/** KIWI writes the fstab of a disk, and empties the machine-id of an image that boots, after config.sh. */
+function overwrittenByKiwi(path: string, imageType: ImageType): string[] {
+  if (path === "/etc/fstab" && productOf(imageType).hasDisk) return [shellCommand("fail", fstabText)];
+  const isContainer = imageFormats[imageType].product === "container";
+  if (path === "/etc/machine-id" && !isContainer) return [shellCommand("note", machineIdText)];
+  return [];
+}
+
+const fstabText =
+  "The file /etc/fstab cannot be put on a disk, because it is written with the disk. Put your own lines into /etc/fstab.append.";
+const machineIdText = "the machine-id that you added is emptied, and each machine gets its own";
