@@ -121,6 +121,24 @@ set_automatic_login() {
     mkdir -p /etc/lightdm/lightdm.conf.d
     printf '[Seat:*]\nautologin-user=%s\n' "$1" > /etc/lightdm/lightdm.conf.d/50-kiln.conf
   fi
+  # Debian's. Those of SUSE read sysconfig.
+  if [ -f /etc/gdm3/daemon.conf ]; then
+    grep -q '^\[daemon\]' /etc/gdm3/daemon.conf || echo '[daemon]' >> /etc/gdm3/daemon.conf
+    sed -i "/^\[daemon\]/a AutomaticLoginEnable=true\nAutomaticLogin=$1" /etc/gdm3/daemon.conf
+  fi
+  [ -f /etc/sysconfig/displaymanager ] || ! has sddm || set_sddm_login "$1"
+}
+
+# set_sddm_login USER: without a session, SDDM shows its greeter
+set_sddm_login() {
+  local session
+  for session in /usr/share/*sessions/plasma.desktop /usr/share/xsessions/*.desktop /usr/share/wayland-sessions/*.desktop; do
+    [ -e "$session" ] || continue
+    mkdir -p /etc/sddm.conf.d
+    printf '[Autologin]\nUser=%s\nSession=%s\n' "$1" "$(basename "$session")" > /etc/sddm.conf.d/50-kiln.conf
+    return 0
+  done
+  note "the image has no session that SDDM could start for $1"
 }
 
 # known FILE NAME: whether /etc/passwd or /etc/group lists the name
