@@ -45,12 +45,17 @@ describe("configurationIssues", () => {
     ["PAE", settings({ paeEnabled: true }), "kernel-pae32"],
     ["Xen", settings({ xenHostModeEnabled: true }), "xen"],
     ["PostgreSQL", database, "postgresql15-server"],
+    ["PostgreSQL of Debian", database, "postgresql-15"],
     ["administrators", configured({ users: [clerk({ administrator: true })] }), "sudo"],
     ["SSH keys", configured({ users: [clerk({ sshKeys: [sshKeys.ed25519] })] }), "openssh-server"],
     ["MySQL", configured({ databases: [{ type: "mysql", users: [] }] }), "mariadb"],
   ])("warns of %s if its program is missing, and not otherwise (%#)", (_what, configuration, program) => {
     expect(textsOf(configuration, image("busybox"))).toEqual([expect.stringMatching(/^warning: /)]);
     expect(textsOf(configuration, image("busybox", program))).toEqual([]);
+  });
+
+  it("warns of PostgreSQL if only its client is there", () => {
+    expect(textsOf(database, image("postgresql", "postgresql-client-15"))).toHaveLength(1);
   });
 
   it("explains that a 32-bit image lacks a kernel with PAE", () => {

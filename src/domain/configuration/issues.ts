@@ -85,7 +85,8 @@ const withoutFilter = warning(
 
 type Database = Configuration["databases"][number]["type"];
 const servers: Record<Database, RegExp> = {
-  pgsql: /^postgresql\d*-server$/,
+  // SUSE's packages, and Debian's.
+  pgsql: /^postgresql(\d*-server|-\d+)$/,
   mysql: /^(mysql|mariadb)(-community-server|-server)?$/,
 };
 const titles: Record<Database, string> = { pgsql: "PostgreSQL", mysql: "MySQL" };
