@@ -90,9 +90,19 @@ const badValues: [string, string][] = [
   ["<databases><database><type>oracle</type></database></databases>", "databases/database/type"],
   [`<databases>${times(2, () => "<database><type>mysql</type></database>")}</databases>`, "databases/database/type"],
   [databaseUser("<username>a-b</username><password>p</password>"), "databases/database/users/user/username"],
+  [databaseUser("<username>pg_app</username><password>p</password>"), "databases/database/users/user/username"],
+  [databaseUser("<username>public</username><password>p</password>"), "databases/database/users/user/username"],
+  [
+    databaseUser("<username>mysql</username><password>p</password>").replace("pgsql", "mysql"),
+    "databases/database/users/user/username",
+  ],
   [databaseUser("<username>a</username>"), "databases/database/users/user/password"],
   [
     databaseUser("<username>a</username><password>p</password><database_list>a;b</database_list>"),
+    "databases/database/users/user/database_list",
+  ],
+  [
+    databaseUser("<username>a</username><password>p</password><database_list>a,template0</database_list>"),
     "databases/database/users/user/database_list",
   ],
   [

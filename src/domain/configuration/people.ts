@@ -1,5 +1,5 @@
 import type { Check } from "#domain/configuration/check";
-import { isLine, isPassword, isPath, isSqlName, isUserName } from "#domain/configuration/rules";
+import { isLine, isPassword, isPath, isSqlName, isUserName, reservedSqlNames } from "#domain/configuration/rules";
 import { whyNoSshKey } from "#domain/configuration/ssh-key";
 import type { Configuration } from "#lib/configuration/stored";
 
@@ -75,22 +75,27 @@ function validateAutostart(check: Check, autostart: Configuration["autostarts"][
 export function validateDatabases(check: Check, databases: Configuration["databases"]): void {
   const types = databases.map(({ type }) => type);
   check(new Set(types).size === types.length, "databases/database/type", "must not be the same for two databases");
-  for (const { users } of databases) {
+  for (const { type, users } of databases) {
     const names = users.map(({ username }) => username);
     const path = "databases/database/users";
     check(names.length <= 50, path, "must not be more than 50");
     check(new Set(names).size === names.length, `${path}/user/username`, "must not be the same for two users");
-    for (const user of users) validateDatabaseUser(check, user, `${path}/user`);
+    for (const user of users) validateDatabaseUser(check, { ...user, type }, `${path}/user`);
   }
 }
 
-type DatabaseUser = Configuration["databases"][number]["users"][number];
+type Database = Configuration["databases"][number];
+type DatabaseUser = Database["users"][number] & Pick<Database, "type">;
 
 function validateDatabaseUser(check: Check, user: DatabaseUser, path: string): void {
-  const { username, databases } = user;
+  const { username, databases, type } = user;
+  const reserved = reservedSqlNames[type];
   const wanted = "must be 1 to 32 of a-z, A-Z, 0-9 and _, and not begin with a number";
   check(isSqlName(username), `${path}/username`, wanted);
+  check(!reserved.user.test(username), `${path}/username`, `must not be ${username}, which the server reserves`);
   check(isPassword(user.password), `${path}/password`, `${password} for ${username}`);
   check(databases.length <= 50, `${path}/database_list`, "must not be more than 50");
   check(databases.every(isSqlName), `${path}/database_list`, `each name ${wanted}`);
+  const taken = databases.find((name) => reserved.database.test(name));
+  check(taken === undefined, `${path}/database_list`, `must not name ${taken}, which the server reserves`);
 }

@@ -77,6 +77,15 @@ export const isPassword = (text: string): boolean =>
 /** Names of databases and of their users that need no quotes. */
 export const isSqlName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,31}$/.test(text);
 
+/**
+ * Names that the server keeps for itself. PostgreSQL refuses to make them, and then makes nothing that follows. MySQL
+ * has the user mysql already, and would keep its password. Its root is accepted, and stays as it is.
+ */
+export const reservedSqlNames = {
+  pgsql: { user: /^(pg_.*|public|none)$/, database: /^template0$/ },
+  mysql: { user: /^mysql$/, database: /^(information|performance)_schema$/i },
+} as const;
+
 export function isWebsite(text: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(text) && isLine(text, 2048) && URL.canParse(text);
 }
