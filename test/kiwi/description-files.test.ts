@@ -63,7 +63,7 @@ describe("config.sh", () => {
 
     const commands = commandsOf({ overlay: [file], scripts });
 
-    const [place = "", run, forget] = commands.split("\n").slice(-8);
+    const [place = "", run, , forget] = commands.split("\n").slice(-9);
     expect(place).toBe(
       String.raw`'place' '/image/kiln/contents/${file.blobId}' '/etc/it'\''s $(x)' '0640' 'nobody' 'users'`,
     );

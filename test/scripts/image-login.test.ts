@@ -1,9 +1,10 @@
-/** How config.sh logs a user in at the display managers of Debian. Runs on this host. */
+/** How config.sh logs a user in at the display managers of Debian, and who has no shell. Runs on this host. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { settingsWith } from "../support/settings.ts";
+import { plain } from "../kiwi/support/facts.ts";
 import { imagesIn } from "./image-root.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "kiln-image-login-"));
@@ -52,5 +53,22 @@ describe("SDDM", () => {
     const ask = "cat /etc/sysconfig/displaymanager; ls /etc/sddm.conf.d 2> /dev/null || true";
     const output = inImage({ settings }, ask, `${sessions("/usr/share/xsessions/plasma.desktop")}\n${sysconfig}`);
     expect(output).toBe('DISPLAYMANAGER_AUTOLOGIN="clerk"\n');
+  });
+});
+
+describe("a user without a shell", () => {
+  const clerk = { ...plain.users[0], name: "clerk", shell: "/etc/shell" } as (typeof plain.users)[number];
+  const said = (script: string) => {
+    const scripts = { ...plain.scripts, build: { enabled: script !== "", script } };
+    const image = { users: [...plain.users, clerk], scripts };
+    return inImage(image, `grep shell $(ls -t ${dir}/image-*/said | head -n 1) || true`);
+  };
+
+  it("is reported", () => {
+    expect(said("")).toBe("kiln: note: the image has no program /etc/shell, the shell of clerk, who cannot log in\n");
+  });
+
+  it("is not if the build script adds the shell", () => {
+    expect(said("install -m 755 /bin/sh /etc/shell")).toBe("");
   });
 });

@@ -17,7 +17,7 @@ import { firewallPart } from "#lib/kiwi/firewall";
 import { identityPart, productFunctions, productPart } from "#lib/kiwi/identity";
 import { ignitionPart } from "#lib/kiwi/ignition";
 import { localePart } from "#lib/kiwi/locale";
-import { loginPart } from "#lib/kiwi/login";
+import { loginPart, shellsPart } from "#lib/kiwi/login";
 import { machineIdentityPart } from "#lib/kiwi/machine-identity";
 import { machineRepositoryPart } from "#lib/kiwi/machine-repository";
 import { networkPart } from "#lib/kiwi/network";
@@ -55,6 +55,7 @@ export function descriptionFiles(facts: ImageFacts): Record<string, string> {
     notesPart(facts),
     overlayPart(facts),
     buildScriptPart(facts),
+    shellsPart(facts),
     machineIdentityPart(facts),
     debianEndPart(facts),
   ]);

@@ -1,6 +1,7 @@
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { argumentsOf, type Own } from "#lib/kiwi/import/own";
 import { linesOf, staging, type Part } from "#lib/kiwi/part";
+import { shellQuote } from "#lib/contract/shell-quote";
 import { shellCommand } from "#lib/kiwi/shell";
 
 /** Sets the runlevel, and the user who is logged in automatically at the screen. */
@@ -15,6 +16,14 @@ export function loginPart({ settings: { runlevel, automaticLogin } }: Pick<Image
     commands: [target, shellCommand("set_automatic_login", automaticLogin)],
   };
 }
+
+/** Reports users who cannot log in. It comes after the overlay files and the build script, which may add a shell. */
+export const shellsPart = ({ users }: Pick<ImageFacts, "users">): Part => ({
+  commands: users.map(({ name, shell }) => {
+    const text = `the image has no program ${shell}, the shell of ${name}, who cannot log in`;
+    return `[ -x ${shellQuote(shell)} ] || note ${shellQuote(text)}`;
+  }),
+});
 
 /** The targets as in systemd's runlevel(8). Runlevel 4 has no separate meaning. */
 const targets: Readonly<Record<number, string>> = {
