@@ -128,6 +128,20 @@ describe.each(["bash", "dash"])("network, run by %s,", (shell) => {
     expect(output).toBe("kiln: note: the image has no systemd-resolved: systemd-networkd resolves no names by DHCP\n");
   });
 
+  it.each([
+    ["enables systemd-networkd during a build", "", ["enable"]],
+    ["also starts it after the questions", "mkdir -p /run/systemd/system", ["enable", "restart --no-block"]],
+  ])("%s", (_what, before, verbs) => {
+    const { output } = inBareSystem(
+      `touch /usr/lib/systemd/systemd-networkd /usr/lib/systemd/systemd-resolved
+       mkdir /run/bin; printf '#!/bin/sh\\necho "$@"\\n' > /run/bin/systemctl; chmod 755 /run/bin/systemctl
+       ${before}
+       PATH=/run/bin:$PATH ${manual}`,
+      shell,
+    );
+    expect(output).toBe(verbs.map((verb) => `${verb} systemd-networkd.service systemd-resolved.service\n`).join(""));
+  });
+
   it("reports that no installed program would read its files", () => {
     expect(inBareSystem(`SHELL ${network} dhcp 2>&1; ls /etc`, shell).output).toMatch(
       /^kiln: note: the image has no known network service.*\n$/,

@@ -100,14 +100,18 @@ write_networkd() {
       for server in $nameservers; do echo "DNS=$server"; done
     fi
   } > /etc/systemd/network/20-kiln.network
+  services=systemd-networkd.service
   if [ -e /usr/lib/systemd/systemd-resolved ]; then
     ln -sf ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf
-    [ ! -e /usr/bin/systemctl ] || systemctl enable systemd-resolved.service
+    services="$services systemd-resolved.service"
   else
     write_resolv_conf
     [ "$kind" != dhcp ] || echo "kiln: note: the image has no systemd-resolved: systemd-networkd resolves no names by DHCP" >&2
   fi
-  [ ! -e /usr/bin/systemctl ] || systemctl enable systemd-networkd.service
+  [ -n "$(command -v systemctl)" ] || return 0
+  systemctl enable $services
+  # After the questions of the first boot: this boot starts no service that was enabled during it.
+  [ ! -d /run/systemd/system ] || systemctl restart --no-block $services
 }
 
 if [ -x /usr/sbin/wicked ]; then write_sysconfig

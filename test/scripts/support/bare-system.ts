@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 
-/** Changes in /usr/lib are discarded, /etc is empty, and everything else except `dir` is read-only. */
+/** Changes in /usr/lib are discarded, /etc and /run are empty, and everything else except `dir` is read-only. */
 const setUp = (dir: string): string => `
   mount -t tmpfs none /mnt
   mkdir /mnt/changes /mnt/work
   mount -t overlay none -o lowerdir=/usr/lib,upperdir=/mnt/changes,workdir=/mnt/work /usr/lib
   mount -t tmpfs none /usr/lib/systemd
   mount -t tmpfs none /etc
+  mount -t tmpfs none /run
   mount --bind ${dir} ${dir}
   mount -o remount,bind,ro /
   cd /
