@@ -100,9 +100,16 @@ describe("a root on a disk that is larger than its image", () => {
     expect(onLargerDisk({ table, root: 1 }, grown)).toMatch(/^48 /);
   });
 
-  it("stays if cloud-init is there, which grows it itself", () => {
-    const before = "printf '#!/bin/sh\\n' > /usr/bin/cloud-init; chmod 755 /usr/bin/cloud-init";
+  const cloudInit = "printf '#!/bin/sh\\n' > /usr/bin/cloud-init; chmod 755 /usr/bin/cloud-init";
+
+  it("stays if Kiln has configured cloud-init, which grows it itself", () => {
+    const before = `${cloudInit}; mkdir -p /etc/cloud/cloud.cfg.d; touch /etc/cloud/cloud.cfg.d/95-kiln.cfg`;
     expect(onLargerDisk({ table: bios, root: 1, before }, grown)).toMatch(/^99 /);
+  });
+
+  it("grows if only the package cloud-init is there, which may stay off", () => {
+    const { partition } = sizesIn(onLargerDisk({ table: bios, root: 1, before: cloudInit }, grown));
+    expect([298, 299]).toContain(partition);
   });
 
   it("stays if there is no file system of that kind, or no partition", () => {

@@ -21,7 +21,7 @@ grow_partition() {
 /**
  * A function of the boot program: gives the root's partition and its file system the rest of the disk, because a disk
  * is usually larger than the image that was written to it. It does nothing if another partition follows, for volumes,
- * if the image lacks a program for it, and if cloud-init is there, which does the same.
+ * if the image lacks a program for it, and if Kiln has configured cloud-init, which does the same.
  */
 export const growRootFunction = String.raw`${growPartitionFunction}
 # resize_root TYPE DEVICE MOUNTPOINT
@@ -35,7 +35,8 @@ resize_root() {
 
 # grow_root MOUNTPOINT
 grow_root() {
-  [ ! -x /usr/bin/cloud-init ] || return 0
+  # Without this file, cloud-init stays off on Debian if it finds no data.
+  [ ! -e /etc/cloud/cloud.cfg.d/95-kiln.cfg ] || return 0
   type=
   while read -r _ _ numbers _ at rest; do
     [ "$at" = "$1" ] || continue
