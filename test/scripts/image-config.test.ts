@@ -69,6 +69,23 @@ describe("config.sh", () => {
     expect(output).toBe("/etc/link 644 0:0 8\nold\n");
   });
 
+  it.each(["/tmp/x", "/.profile", "/.kconfig", "/.buildenv", "/var/cache/kiwi/x"])(
+    "notes that %s is there only for the build script",
+    (path) => {
+      const { output, status } = configured([`note_if_dropped ${path}`, "note_if_dropped /etc/tmp/x"]);
+      expect([output, status]).toEqual([
+        `kiln: note: the file ${path} is there only during the build: no image keeps it\n`,
+        0,
+      ]);
+    },
+  );
+
+  it("notes the same through a link", () => {
+    const { output, status } = configured([`ln -s ${dir} /etc/link`, place("/etc/link/x", "0644", "root", "root")]);
+    expect(output).toContain(`kiln: note: the file ${dir}/x is there only during the build`);
+    expect(status).toBe(0);
+  });
+
   it.each([
     ["an unknown owner", place("/etc/x", "0644", "carol", "root"), "belongs to the user carol, which does not exist"],
     [
@@ -82,18 +99,15 @@ describe("config.sh", () => {
       place("/etc/passwd/x", "0644", "root", "root"),
       "because a part of its path is not a folder",
     ],
-    ["a directory that each boot recreates", place("/dev/x", "0644", "root", "root"), "no image keeps a file there"],
-    ["a directory that KIWI empties", place("/tmp/x", "0644", "root", "root"), "no image keeps a file there"],
-    ["a file that KIWI leaves out", place("/.profile", "0644", "root", "root"), "no image keeps a file there"],
+    [
+      "a directory that each boot recreates",
+      place("/dev/x", "0644", "root", "root"),
+      "because /dev is recreated at each boot",
+    ],
     [
       "the same through a link",
       `ln -s /proc /etc/link; ${place("/etc/link/x", "0644", "root", "root")}`,
-      "because /etc/link is /proc",
-    ],
-    [
-      "a file that KIWI leaves out, through a link",
-      `ln -s / /etc/link; ${place("/etc/link/.kconfig", "0644", "root", "root")}`,
-      "because /etc/link is /,",
+      "is recreated",
     ],
     ["an unknown port", "open_port odd-service tcp ''", "The firewall cannot open odd-service"],
     [

@@ -13,7 +13,7 @@ afterEach(() => {
   process.stdout.isTTY = isTerminal;
 });
 
-const show = (password: string | undefined, apiKey: string | null = "secretKey") =>
+const show = (password: string | undefined, apiKey = "secretKey") =>
   showSummary({
     url: "http://127.0.0.1:8787",
     baseUrl: "",
@@ -46,7 +46,7 @@ describe("the summary of a start", () => {
 
   it.each([true, false])("says that the key cannot be read (a terminal: %s)", (isTTY) => {
     process.stdout.isTTY = isTTY;
-    show(undefined, null);
+    show(undefined, "");
 
     expect(printed).toMatch(/API key.* cannot be read \(above\)\n/);
     expect(printed).toContain("curl -u tux:KEY ");

@@ -175,11 +175,14 @@ make_folders() {
   case $1 in "$home"/*) [ -z "$home" ] || chown "$2:$3" "$1" ;; esac
 }
 
-# is_kept PATH: fails for what the kernel or each boot creates, and for what KIWI copies into no image
-is_kept() {
+# keeps_files PATH: fails for folders that the kernel or each boot creates, and for the builder's own folder
+keeps_files() { case $1/ in /dev/* | /proc/* | /sys/* | /run/* | /image/*) return 1 ;; esac; }
+
+# note_if_dropped PATH: the build script may use such files, but KIWI copies them into no image
+note_if_dropped() {
   case $1/ in
-    /dev/* | /proc/* | /sys/* | /run/* | /tmp/*) return 1 ;;
-    /image/* | /.profile/* | /.kconfig/* | /.buildenv/* | /var/cache/kiwi/*) return 1 ;;
+    /tmp/* | /var/cache/kiwi/* | /.profile/* | /.kconfig/* | /.buildenv/*)
+      note "the file $1 is there only during the build: no image keeps it" ;;
   esac
 }
 
@@ -187,13 +190,14 @@ is_kept() {
 place() {
   local owner group folder real
   folder=$(dirname "$2")
-  is_kept "$2" || fail "The file $2 cannot be put in the image, because no image keeps a file there."
+  keeps_files "$folder" || fail "The file $2 cannot be put in the image, because $folder is recreated at each boot."
   owner=$(account_in /etc/passwd "$4") || fail "The file $2 belongs to the user $4, which does not exist in the image."
   group=$(account_in /etc/group "$5") || fail "The file $2 belongs to the group $5, which does not exist in the image."
   [ ! -d "$2" ] || [ -L "$2" ] || fail "The file $2 cannot be put in the image, because the image has a folder of that name."
   make_folders "$folder" "$owner" "$group" || fail "The file $2 cannot be put in the image, because a part of its path is not a folder."
   real=$(cd "$folder" && pwd -P)
-  is_kept "${"$"}{real%/}/$(basename "$2")" || fail "The file $2 cannot be put in the image, because $folder is $real, and no image keeps a file there."
+  keeps_files "$real" || fail "The file $2 cannot be put in the image, because $folder is recreated at each boot."
+  note_if_dropped "${"$"}{real%/}/$(basename "$2")"
   rm -f "$2"
   cp "$1" "$2"
   chown "$owner:$group" "$2"
