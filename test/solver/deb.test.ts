@@ -105,6 +105,18 @@ describe("alternatives", () => {
     const packages = ["a 1; Depends: x | y, z", "x 1", "y 1", "z 1; Depends: w", "w 1; Conflicts: x"];
     expect(await chosen(packages, ["a"])).toEqual(["a=1", "w=1", "y=1", "z=1"]);
   });
+
+  it("that all fail, level after level, end soon", async () => {
+    // 2^60 ways, and apt's order tries each of them.
+    const levels = Array.from({ length: 60 }, (_, at) => {
+      const next = `Depends: p${at + 1}`;
+      return [`p${at} 1; Depends: a${at} | b${at}`, `a${at} 1; ${next}`, `b${at} 1; ${next}`];
+    }).flat();
+    const problems = await chosen([...levels, "p60 1; Depends: missing"], ["p0"]);
+    expect(problems.join()).toMatch(/requires|provides/);
+    const [other] = await chosen([...levels, "p60 1; Depends: missing", "c 1; Depends: p0 | d", "d 1"], ["c"]);
+    expect(other).toBe("c=1");
+  });
 });
 
 describe("a task", () => {

@@ -14,6 +14,8 @@
 
 /* Real chains of dependencies are below 100; each takes about 200 bytes of the stack. */
 #define MAX_DEPTH 1000
+/* Packages that are looked at: 100 ms. Failures are not remembered, so a few packages could take years. */
+#define MAX_STEPS 5000000
 
 typedef struct {
   Pool *pool;
@@ -22,6 +24,7 @@ typedef struct {
   /* By package: is in the image; conflicts with one that is. */
   Map marked, refused;
   Queue *order;
+  long long steps;
 } Marking;
 
 static int is_better(Pool *pool, Solvable *s, Solvable *known) {
@@ -58,6 +61,7 @@ static int is_satisfied(Marking *m, Id dependency) {
   Pool *pool = m->pool;
   Id p, pp;
   FOR_PROVIDES(p, pp, dependency) {
+    m->steps++;
     if (MAPTST(&m->marked, p))
       return 1;
   }
@@ -78,6 +82,7 @@ static void list_choices(Marking *m, Id alternative, Queue *choices) {
 
   FOR_PROVIDES(p, pp, alternative) {
     int at = first;
+    m->steps++;
     if (!is_candidate(m, p) || MAPTST(&m->refused, p))
       continue;
     if (pool->solvables[p].name != name)
@@ -85,6 +90,7 @@ static void list_choices(Marking *m, Id alternative, Queue *choices) {
                                      strcmp(pool_id2str(pool, pool->solvables[choices->elements[at]].name),
                                             pool_id2str(pool, pool->solvables[p].name)) > 0))
         at++;
+    m->steps += at - first;
     queue_insert(choices, at, p);
   }
 }
@@ -101,6 +107,7 @@ static int refuse_conflicting(Marking *m, Id package) {
     return 1;
   for (conflict = s->repo->idarraydata + s->conflicts; *conflict; conflict++)
     FOR_PROVIDES(p, pp, *conflict) {
+      m->steps++;
       if (p != package && MAPTST(&m->marked, p))
         return 0;
     }
@@ -119,7 +126,7 @@ static int mark(Marking *m, Id package, int depth) {
 
   if (MAPTST(&m->marked, package))
     return 1;
-  if (depth > MAX_DEPTH || !refuse_conflicting(m, package))
+  if (depth > MAX_DEPTH || m->steps++ > MAX_STEPS || !refuse_conflicting(m, package))
     return 0;
   map_set(&m->marked, package);
   queue_push(m->order, package);
@@ -211,12 +218,12 @@ static int mark_all(Marking *m, Queue *jobs) {
 }
 
 void mark_as_apt(Pool *pool, Queue *jobs, Queue *marked) {
-  Marking m = {pool, 0, {0}, {0}, marked};
+  Marking m = {pool, 0, {0}, {0}, marked, 0};
 
   map_init(&m.marked, pool->nsolvables);
   map_init(&m.refused, pool->nsolvables);
   find_candidates(&m, jobs);
-  if (!mark_all(&m, jobs))
+  if (!mark_all(&m, jobs) || m.steps > MAX_STEPS)
     queue_empty(marked);
   map_free(&m.marked);
   map_free(&m.refused);
