@@ -69,7 +69,8 @@ async function compileUnit(group: UnitGroup, file: string, object: string, folde
 
 async function link(objects: readonly string[], folder: string): Promise<string> {
   const linked = join(folder, "linked.wasm");
-  const options = ["--gc-sections", "--strip-all", `--max-memory=${maxMemoryBytes}`, `-z,stack-size=${stackBytes}`];
+  const sizes = [`--max-memory=${maxMemoryBytes}`, `-z,stack-size=${stackBytes}`];
+  const options = ["--gc-sections", "--strip-all", "--wrap=pool_parserpmrichdep", ...sizes];
   const forLinker = options.map((option) => `-Wl,${option}`);
   await command("clang", [target, "-mexec-model=reactor", ...objects, "-o", linked, ...forLinker]);
   return linked;

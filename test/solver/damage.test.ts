@@ -3,6 +3,7 @@ import { solverModule } from "#lib/solver/module";
 import { SolverCrashed } from "#lib/solver/native";
 import { UnreadableMetadata } from "#lib/solver/repository";
 import { openSolver, type Solver } from "#lib/solver/solver";
+import { SearchTooLong } from "#lib/solver/wasi";
 import { jobOf, loaded, primaryXmlOf, repo } from "./repo-dsl.ts";
 import { rpmHeader } from "./rpm-file.ts";
 
@@ -38,6 +39,47 @@ describe("damaged input", () => {
       solver.addRepository("main").readSusetags(bytes);
     });
     expect(outcomes).toMatchObject({ crashed: 0 });
+  });
+});
+
+describe("a search without end", () => {
+  it("of places for too many packages exits", async () => {
+    const holes = 12;
+    const range = Array.from({ length: holes + 1 }, (_, at) => at);
+    const pigeons = range.flatMap((x) =>
+      range.slice(1).map((y) => {
+        const others = range.filter((other) => other !== x).map((other) => `x${other}y${y}`);
+        return `x${x}y${y}-1 provides pigeon${x} conflicts ${others.join(", ")}`;
+      }),
+    );
+    const all = `all-1 requires ${range.map((x) => `pigeon${x}`).join(", ")}`;
+    const solver = await loaded(solverModule, repo(all, ...pigeons));
+    expect(() => solver.solve([jobOf("all")])).toThrow(expect.objectContaining({ cause: expect.any(SearchTooLong) }));
+    expect(solver.isGone).toBe(true);
+  });
+
+  it("of the meanings of a dependency exits, too", async () => {
+    const terms = Array.from({ length: 18 }, (_, at) => `(x${at} and y${at})`);
+    const names = terms.flatMap((_, at) => [`x${at}-1`, `y${at}-1`]);
+    const solver = await loaded(solverModule, repo(`a-1 requires (${terms.join(" or ")})`, ...names));
+    expect(() => solver.solve([jobOf("a")])).toThrow(SolverCrashed);
+  });
+});
+
+describe("a dependency that is too long", () => {
+  it.each([
+    ["by its depth", `${"(".repeat(100_000)}b${")".repeat(100_000)}`],
+    ["by its words", `(${Array.from({ length: 300 }, () => "b").join(" or ")})`],
+  ])("%s counts as missing", async (_, dependency) => {
+    const solver = await loaded(solverModule, repo(`a-1 requires ${dependency}`, "b-1"));
+    expect(solver.solve([jobOf("a")])).toMatchObject({ state: "unsolvable" });
+    expect(solver.solve([jobOf("b")])).toMatchObject({ state: "solved" });
+  });
+
+  it("is longer than real ones", async () => {
+    const dependency = `(${Array.from({ length: 100 }, () => "b").join(" or ")})`;
+    const solver = await loaded(solverModule, repo(`a-1 requires ${dependency}`, "b-1"));
+    expect(solver.solve([jobOf("a")])).toMatchObject({ state: "solved" });
   });
 });
 

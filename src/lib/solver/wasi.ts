@@ -9,8 +9,14 @@ const regularFile = 4;
 const allRights = 0xffff_ffff_ffff_ffffn;
 const standardErrors = 2;
 
-/** The module called exit(). Only a failed assertion in a library does that. */
+/** The module called exit(), for example after a failed assertion in a library. */
 class SolverExit extends Error {}
+
+/** A search took more steps than native/limits.c allows. The same request ends in this way again. */
+export class SearchTooLong extends Error {}
+
+/** The exit code of native/limits.c. */
+const tooLong = 75;
 
 /** `memory` is a function, because it exists only after instantiation and its buffer changes when it grows. */
 export function wasiImports(files: MemoryFiles, memory: () => ArrayBuffer): WebAssembly.ModuleImports {
@@ -32,6 +38,7 @@ function environment(view: () => DataView): WebAssembly.ModuleImports {
       return errno.success;
     },
     proc_exit: (code: number) => {
+      if (code === tooLong) throw new SearchTooLong("its search took too many steps");
       throw new SolverExit(`the solver called exit(${code})`);
     },
   };

@@ -5,6 +5,7 @@
 
 #include "deb.h"
 #include "json.h"
+#include "limits.h"
 #include "package.h"
 #include "problems.h"
 #include "solver.h"
@@ -159,6 +160,7 @@ char *EXPORT(kiln_solve)(Pool *pool, char *lines, int without_recommended) {
   Map missed;
   Solver *solver;
 
+  limit_steps();
   queue_init(&jobs);
   queue_init(&origins);
   map_init(&missed, 1);
