@@ -48,6 +48,12 @@ const found = async (id: number, q: string) =>
   searchTexts(db, { arches: ["all", "amd64", "i386"], repositories: [await row(id)], q, limit: 100 });
 
 describe("a repository of deb", () => {
+  it("whose list ends the reader has a problem", async () => {
+    const deep = { "main/amd64": [`a 1; Depends: ${"a|".repeat(1_500_000)}a`] };
+    const { row } = await imported(`${root}/dists/test`, await debSuite({ lists: deep }));
+    expect(row).toMatchObject({ importState: "failed", problem: expect.stringContaining("nests too deeply") });
+  });
+
   it("is known by its index, and has lists for each component and architecture", async () => {
     const { id, row } = await imported(`${root}/dists/test#main,contrib`, await debSuite({ lists }));
     expect(row).toMatchObject({

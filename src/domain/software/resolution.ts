@@ -12,10 +12,12 @@ import type { UnknownName } from "#domain/software/closest-names";
 import { jobsOf, packageSetOf, unimported, type ApplianceSoftware } from "#domain/software/resolution-request";
 import { logFailure } from "#log/log";
 import type { Job } from "#lib/solver/job";
+import { SolverCrashed } from "#lib/solver/native";
 import type { Problem, ResolvedPackage } from "#lib/solver/resolution";
 import { rest } from "#lib/loop/pace";
 import { solverPool } from "#lib/solver/shared";
 import type { Solver } from "#lib/solver/solver";
+import { SearchTooLong } from "#lib/solver/wasi";
 import { aliasOf, rereadRepositories, type Repository } from "#storage/repositories";
 
 export type SoftwareResolution =
@@ -49,7 +51,7 @@ export interface SoftwareProblem {
 type Answer = Exclude<SoftwareResolution, { state: "unimported" }>;
 
 // A package takes about 400 bytes here, so the cache takes 10 MB of the isolate's 128.
-const cache = new LruCache<{ weight: number; answer: Answer }>(25_000);
+const cache = new LruCache<{ weight: number; answer: Answer; lasts: boolean }>(25_000);
 
 /**
  * Resolves with the revisions that the software names. If an import replaced one of them so long ago that its parts no
@@ -93,10 +95,26 @@ async function resolveOnce(
   }
   signal?.throwIfAborted();
   // The same question may have been answered while this request waited for the solver.
-  const answer = cache.get(key)?.answer ?? solve(lease.solver, jobsOf(software));
-  cache.set(key, { weight: answer.state === "solved" ? answer.packages.length + 1 : 1, answer });
+  const { answer, lasts } = cache.get(key) ?? attempt(lease.solver, jobsOf(software));
+  if (lasts) cache.set(key, { weight: answer.state === "solved" ? answer.packages.length + 1 : 1, answer, lasts });
   return answer;
 }
+
+/** Solves, or answers that it is not possible in the solver's limits. `lasts`: the same question has the same answer. */
+function attempt(solver: Solver, jobs: Job[]): { answer: Answer; lasts: boolean } {
+  try {
+    return { answer: solve(solver, jobs), lasts: true };
+  } catch (error) {
+    if (!(error instanceof SolverCrashed)) throw error;
+    logFailure("a selection of packages ended the solver", error);
+    return { answer: tooComplex, lasts: error.cause instanceof SearchTooLong };
+  }
+}
+
+const tooComplex: Answer = {
+  state: "unsolvable",
+  problems: [{ text: "the dependencies of these packages are too complex: remove what you added last", ways: [] }],
+};
 
 /** Everything that an answer depends on, as one text. */
 export const questionOf = (software: ApplianceSoftware): string =>

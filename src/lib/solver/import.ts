@@ -1,7 +1,8 @@
 /** Turns a stream of metadata into repositories of limited size, one after the other in the same instance. */
 import { rest } from "#lib/loop/pace";
 import { type SlicedDocument, type SliceLimits, slices } from "#lib/repodata/slices";
-import type { Repository } from "./repository.ts";
+import { SolverCrashed } from "./native.ts";
+import { type Repository, UnreadableMetadata } from "./repository.ts";
 import type { Solver } from "./solver.ts";
 
 export interface ImportOptions extends Partial<SliceLimits> {
@@ -34,19 +35,30 @@ export async function* importedParts(
   for await (const slice of slices(source, document, { ...sliceLimits, records: packagesPerPart, ...limits })) {
     const bytes = select ? select(slice.bytes) : slice.bytes;
     if (bytes.byteLength === 0) continue;
-    read(part, document, bytes);
+    reading(solver, () => read(part, document, bytes));
     onSlice?.(bytes);
     partBytes += bytes.byteLength;
     if (part.packageCount < packagesPerPart && partBytes < bytesPerPart) continue;
-    part.finish();
+    reading(solver, () => part.finish());
     await rest();
     yield part;
     solver.reset();
     part = solver.addRepository("part");
     partBytes = 0;
   }
-  part.finish();
+  reading(solver, () => part.finish());
   if (part.packageCount > 0) yield part;
+}
+
+/** Metadata that ends the instance is a fault of its author, unless the instance had ended before. */
+function reading(solver: Solver, work: () => void): void {
+  const wasGone = solver.isGone;
+  try {
+    work();
+  } catch (error) {
+    if (wasGone || !(error instanceof SolverCrashed)) throw error;
+    throw new UnreadableMetadata("a list needs too much memory, or nests too deeply", { cause: error });
+  }
 }
 
 function read(part: Repository, document: SlicedDocument, slice: Uint8Array): void {
