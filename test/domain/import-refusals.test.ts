@@ -22,6 +22,7 @@ const other = rpmMd(["a-other-1"]);
 const primary = "repodata/primary.xml.gz";
 const zeros = new Uint8Array(gzipSync(new Uint8Array(64 << 20)));
 const pathTrick = primaryXmlOf(["a-trick-1"]).replace('href="a-trick-1.rpm"', 'href="../../a-trick-1.rpm"');
+const manyFiles = `a-many-1 files ${Array.from({ length: 10_001 }, (_, at) => `/d${at}/f`).join(", ")}`;
 
 /** Sends the beginning of each large file, and then an error. */
 const breaking: Fetch = async (to) => {
@@ -56,6 +57,7 @@ describe("a failed import", () => {
       rpmMd([], { body: new Uint8Array(gzipSync(primaryXmlOf(["a-other-1"]))).subarray(0, 90) }),
       /gzip/,
     ],
+    ["a package of too many files", rpmMd([manyFiles]), /more than 10000 files/],
     ["packages that are cut off", rpmMd([], { primary: primaryXmlOf(["a-other-1"]).slice(0, -20) }), /ends before/],
     [
       "XML that is not well-formed",
