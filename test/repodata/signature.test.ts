@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isSameSigner, verifySigner } from "#lib/repodata/signature";
+import { createCleartextMessage, createMessage, generateKey, sign } from "openpgp";
+import { isSameSigner, signingKeysOf, verifyClearsigned, verifySigner } from "#lib/repodata/signature";
 import dsaKey from "../fixtures/repodata/signed/dsa.key?raw";
 import dsa from "../fixtures/repodata/signed/dsa.asc?raw";
 import repomd from "../fixtures/repodata/signed/repomd.xml?raw";
@@ -40,6 +41,29 @@ describe("verifySigner", () => {
   it("reads binary signatures and keys", async () => {
     const signer = await verifySigner(bytesOf(repomd), binary(tiny), binary(tinyKey));
     expect(signer.fingerprint).toBe(tinyFingerprint);
+  });
+
+  it("reads up to 16 signatures, and refuses more before it verifies them", async () => {
+    const { privateKey, publicKey } = await generateKey({ userIDs: [{ name: "Many" }], format: "object" });
+    const keys = bytesOf(publicKey.armor());
+    const times = (count: number) => Array.from({ length: count }, () => privateKey);
+    const detached = async (count: number) => {
+      const message = await createMessage({ text: "a" });
+      return verifySigner(
+        bytesOf("a"),
+        bytesOf(await sign({ message, signingKeys: times(count), detached: true })),
+        keys,
+      );
+    };
+    const around = async (count: number) => {
+      const message = await createCleartextMessage({ text: "a" });
+      const signed = await sign({ message, signingKeys: times(count) });
+      return verifyClearsigned(bytesOf(signed), await signingKeysOf(keys));
+    };
+    expect(await detached(16)).toMatchObject({ userIds: ["Many"] });
+    expect(await around(16)).toMatchObject({ signer: { userIds: ["Many"] } });
+    await expectFault(detached(17), "bad_signature", /more than 16/);
+    await expectFault(around(17), "bad_signature", /more than 16/);
   });
 
   it("finds the key among several in one file", async () => {

@@ -16,6 +16,8 @@ import { whyCostly } from "./key-limits.ts";
 export const maxSignatureBytes = 64 * 1024;
 export const maxKeyBytes = 256 * 1024;
 const maxKeys = 16;
+/** openpgp verifies all at once, and one may take 30 ms. Distributions sign with up to three keys. */
+const maxSignatures = 16;
 const clockSkewMs = 24 * 60 * 60 * 1000;
 
 /** Algorithms that no longer prove the signer. A repository signed with one is imported, and the weakness is shown. */
@@ -40,6 +42,7 @@ export interface Signer {
 export async function verifySigner(signed: Uint8Array, signature: Uint8Array, keys: Uint8Array): Promise<Signer> {
   const verificationKeys = await readPublicKeys(keys);
   const parsed = await parseSignature(signature);
+  refuseMany(parsed.packets.length);
   const message = await createMessage({ binary: signed });
   const date = new Date(Date.now() + clockSkewMs);
   const { signatures } = await verify({ message, signature: parsed, verificationKeys, date, config: weakAllowed });
@@ -65,11 +68,21 @@ export async function verifyClearsigned(
 export const readClearsigned = async (signed: Uint8Array): Promise<string> => (await cleartext(signed)).getText();
 
 async function cleartext(signed: Uint8Array): Promise<CleartextMessage> {
+  const message = await parseCleartext(signed);
+  refuseMany(message.getSigningKeyIDs().length);
+  return message;
+}
+
+async function parseCleartext(signed: Uint8Array): Promise<CleartextMessage> {
   try {
     return await readCleartextMessage({ cleartextMessage: new TextDecoder().decode(signed) });
   } catch (error) {
     throw fault("is not one around a text", error);
   }
+}
+
+function refuseMany(signatures: number): void {
+  if (signatures > maxSignatures) throw fault(`is one of more than ${maxSignatures}`);
 }
 
 type Signatures = Awaited<ReturnType<typeof verify>>["signatures"];
