@@ -7,8 +7,8 @@ import { withInterpreter } from "#lib/kiwi/shell";
 
 /**
  * One small program in the image does everything that must happen at boot. systemd starts it from two units, and a third
- * fails if a step has failed. Another init starts it from two scripts in /etc/init.d. The script that runs before the login is named E50, because the sample
- * distribution's init looks for that name.
+ * one fails if a step has failed. Another init starts it from two scripts in /etc/init.d. The script that runs before the
+ * login is named E50, because the sample distribution's init looks for that name.
  */
 export function bootPart({ scripts: { boot }, settings }: BootFacts): Part {
   return {
