@@ -19,9 +19,12 @@ interface Row {
   attemptedAt: number | null;
 }
 
+/** None of an object that died before it had made its tables. */
 const deliveriesOf = ({ service }: World): Row[] =>
-  [...service.objects.EVENTS.existing.values()].flatMap(
-    ({ storage }) => storage.read("SELECT * FROM deliveries") as unknown as Row[],
+  [...service.objects.EVENTS.existing.values()].flatMap(({ storage }) =>
+    storage.read("SELECT 1 FROM sqlite_master WHERE name = 'deliveries'").length === 0
+      ? []
+      : (storage.read("SELECT * FROM deliveries") as unknown as Row[]),
   );
 
 const nameOf = ({ eventId, webhookId }: Row) => `event ${eventId} for ${webhookId}`;
