@@ -59,7 +59,7 @@ describe("the facts of a Debian system", () => {
     expect(facts).toEqual({
       release: "bookworm",
       keys: [],
-      sources: [{ url: "http://deb.example.org/debian", ...expected }],
+      sources: [{ url: "http://deb.example.org/debian", keys: [], ...expected }],
     });
   });
 
@@ -73,6 +73,7 @@ describe("the facts of a Debian system", () => {
         suite: "./",
         components: [],
         isSigned: true,
+        keys: [],
         isExpired: false,
         isSecurity: false,
       },
@@ -99,9 +100,11 @@ describe("the facts of a Debian system", () => {
     ]);
   });
 
-  it("have the appliance's keys and those of repositories that people added, each once", () => {
-    const added = { ...suite, accountId: 3, signingKeys: [theirs, own] };
-    expect(debianFacts(debian, [suite, added], [own])?.keys.map(({ name }) => name)).toEqual(["theirs", "own"]);
+  it("have the appliance's keys, and for a repository that someone added only its own", () => {
+    const added = { ...suite, accountId: 3, signingKeys: [theirs] };
+    const facts = debianFacts(debian, [suite, added, { ...added, signer: null }], [own]);
+    expect(facts?.keys).toEqual([own]);
+    expect(facts?.sources.map(({ keys }) => keys)).toEqual([[], [theirs], []]);
   });
 
   it("need the name of a release", () => {

@@ -4,7 +4,13 @@ import { descriptionFiles } from "#lib/kiwi/description-files";
 import type { ImageFacts } from "#lib/kiwi/facts";
 import { plain } from "./support/facts.ts";
 
-const source = { url: "http://deb.example.org/debian", components: ["main"], isSigned: true, isExpired: false };
+const source = {
+  url: "http://deb.example.org/debian",
+  components: ["main"],
+  isSigned: true,
+  keys: [],
+  isExpired: false,
+};
 const debian: ImageFacts["debian"] = {
   release: "bookworm",
   keys: [],

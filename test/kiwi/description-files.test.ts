@@ -101,6 +101,7 @@ describe("a Debian system", () => {
       suite: "bookworm",
       components: ["main", "contrib"],
       isSigned: true,
+      keys: [],
       isExpired: false,
       isSecurity: false,
     },
@@ -109,6 +110,7 @@ describe("a Debian system", () => {
       suite: "stable",
       components: ["main"],
       isSigned: false,
+      keys: [],
       isExpired: true,
       isSecurity: false,
     },
@@ -122,6 +124,19 @@ describe("a Debian system", () => {
       "deb http://deb.example.org/debian bookworm main contrib\ndeb [trusted=yes check-valid-until=no] http://own.example.org stable main\n",
     );
     expect(files[`root/etc/apt/trusted.gpg.d/kiln-${key.fingerprint}.asc`]).toBe(key.armour);
+  });
+
+  it("trusts the keys of a repository only for that repository", () => {
+    const other = { ...key, fingerprint: "B".repeat(40) };
+    const signed = sources.slice(1).map((one) => ({ ...one, isSigned: true, keys: [key, other], isExpired: false }));
+    const files = filesOf({ debian: { ...debian, sources: signed, keys: [] } });
+
+    const [first, second] = [key, other].map(({ fingerprint }) => `/etc/apt/keyrings/kiln-${fingerprint}.asc`);
+    expect(files["root/etc/apt/sources.list"]).toBe(
+      `deb [signed-by=${first},${second}] http://own.example.org stable main\n`,
+    );
+    expect(files[`root${first}`]).toBe(key.armour);
+    expect(Object.keys(files).filter((name) => name.includes("trusted.gpg.d"))).toEqual([]);
   });
 
   it("has a writable /usr in the initial archive of an installer, and of nothing else", () => {

@@ -21,13 +21,8 @@ export function debianFacts(
   if (release === undefined) {
     throw new Refusal("configuration_error", { message: `The Debian release of ${base.title} is not known.` });
   }
-  // A package of the distribution contains the distribution's keys, and updates them when they change.
-  const added = repositories
-    .filter(({ accountId }) => accountId !== null)
-    .flatMap(({ signingKeys }) => signingKeys ?? []);
-  const all = new Map([...added, ...keys].map((key) => [key.fingerprint, key]));
   const sources = repositories.flatMap((one) => aptSource(one, addressForImage(base, one)) ?? []);
-  return { release, sources, keys: [...all.values()] };
+  return { release, sources, keys };
 }
 
 /** For the image, replaces this service's mirror of a catalogue's repository with the public mirror. */
@@ -41,7 +36,10 @@ function addressForImage({ publicMirrors = {} }: BaseSystemFacts, { accountId, u
  * Undefined if only this service can reach the repository, or if the repository provides only some packages of another
  * release, because apt in the image would also install others from there.
  */
-function aptSource({ signer, acceptsExpired, purpose }: Source, url: string): AptSource | undefined {
+function aptSource(
+  { accountId, signer, signingKeys, acceptsExpired, purpose }: Source,
+  url: string,
+): AptSource | undefined {
   if (!/^https?:\/\//.test(url)) return undefined;
   const { root, directory, components, only } = parseAptAddress(url);
   if (only.length > 0) return undefined;
@@ -51,6 +49,8 @@ function aptSource({ signer, acceptsExpired, purpose }: Source, url: string): Ap
     suite: isFlat ? "./" : directory.replace(/^dists\//, ""),
     components: isFlat ? [] : components.length === 0 ? ["main"] : components,
     isSigned: signer !== null,
+    // A package of the distribution contains the distribution's keys, and updates them when they change.
+    keys: accountId === null || signer === null ? [] : (signingKeys ?? []),
     isExpired: acceptsExpired,
     isSecurity: bringsSecurityUpdates({ purpose }),
   };

@@ -6,8 +6,8 @@ export interface DebianFacts {
   release: string;
   /** Repositories that the image itself can reach later. */
   sources: AptSource[];
-  /** The keys that the image's apt must trust, in addition to those in its packages. */
-  keys: FrozenKey[];
+  /** The keys that the image's apt trusts for every source without its own, in addition to those in its packages. */
+  keys: readonly FrozenKey[];
 }
 
 /** A line of the image's /etc/apt/sources.list. */
@@ -17,6 +17,8 @@ export interface AptSource {
   components: readonly string[];
   /** Whether its index was signed when the packages were chosen. */
   isSigned: boolean;
+  /** Only these keys may sign it. If there are none, every key that apt trusts may. */
+  keys: readonly FrozenKey[];
   /** Whether its owner uses it although its index has expired. */
   isExpired: boolean;
   /** Whether it contains the base system's security updates. */

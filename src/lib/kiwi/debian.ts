@@ -1,3 +1,4 @@
+import type { FrozenKey } from "#lib/contract/index";
 import { imageFormats } from "#lib/contract/image-formats";
 import type { AptSource } from "#lib/kiwi/debian-facts";
 import type { ImageFacts } from "#lib/kiwi/facts";
@@ -20,8 +21,10 @@ export function debianPart({ debian, locale, imageType }: Pick<ImageFacts, "debi
       // Otherwise kernel messages interrupt anyone who is logged in at a console.
       "root/etc/sysctl.d/20-kiln-console.conf": linesOf("kernel.printk = 4 4 1 7"),
       ...(imageFormats[imageType].product === "installer" && installerFiles),
-      ...Object.fromEntries(
-        debian.keys.map(({ fingerprint, armour }) => [`root/etc/apt/trusted.gpg.d/kiln-${fingerprint}.asc`, armour]),
+      ...keyFiles("/etc/apt/trusted.gpg.d", debian.keys),
+      ...keyFiles(
+        keyrings,
+        debian.sources.flatMap(({ keys }) => keys),
       ),
     },
     commands: [
@@ -51,8 +54,20 @@ const installerFiles = {
 export const debianEndPart = ({ debian }: Pick<ImageFacts, "debian">): Part =>
   debian ? { commands: ["forget_debian_build"] } : {};
 
-function sourceLine({ url, suite, components, isSigned, isExpired }: AptSource): string {
-  const options = [...(isSigned ? [] : ["trusted=yes"]), ...(isExpired ? ["check-valid-until=no"] : [])];
+/** Not trusted.gpg.d, whose keys may sign the packages of every source, Debian's own among them. */
+const keyrings = "/etc/apt/keyrings";
+
+const keyFile = (directory: string, { fingerprint }: FrozenKey) => `${directory}/kiln-${fingerprint}.asc`;
+
+const keyFiles = (directory: string, keys: readonly FrozenKey[]): Record<string, string> =>
+  Object.fromEntries(keys.map((key) => [`root${keyFile(directory, key)}`, key.armour]));
+
+function sourceLine({ url, suite, components, isSigned, keys, isExpired }: AptSource): string {
+  const options = [
+    ...(isSigned ? [] : ["trusted=yes"]),
+    ...(keys.length === 0 ? [] : [`signed-by=${keys.map((key) => keyFile(keyrings, key)).join(",")}`]),
+    ...(isExpired ? ["check-valid-until=no"] : []),
+  ];
   return ["deb", ...(options.length === 0 ? [] : [`[${options.join(" ")}]`]), url, suite, ...components].join(" ");
 }
 
