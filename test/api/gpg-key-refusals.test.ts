@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { enums, readKey, reformatKey, revokeKey } from "openpgp";
+import { enums, generateKey, readKey, reformatKey, revokeKey } from "openpgp";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "#storage/db";
 import { listGpgKeys } from "#storage/gpg-keys";
@@ -31,6 +31,12 @@ const signedBySelf = (count: number) => async () => {
   const userIDs = Array.from({ length: count - 1 }, (_, nth) => ({ name: `Tux ${nth}` })); // and one for its subkey
   return (await reformatKey({ privateKey: await newKey(), userIDs, format: "object" })).publicKey.armor();
 };
+
+/** A key with a signature for each of four user ids, and one for its subkey. */
+async function brainpoolSignedBySelf(): Promise<string> {
+  const userIDs = [1, 2, 3, 4].map((nth) => ({ name: `Tux ${nth}` }));
+  return (await generateKey({ type: "ecc", curve: "brainpoolP256r1", userIDs, format: "object" })).publicKey.armor();
+}
 
 describe("POST gpg_keys", () => {
   it.each<[string, KeyRequest, string]>([
@@ -76,6 +82,7 @@ describe("POST gpg_keys", () => {
     ["a DSA key of 4096 bits", () => keyForm({}, dsaKey(4096, 256)), /larger than a DSA key of 3072 bits/],
     ["a DSA key with a large q", () => keyForm({}, dsaKey(3072, 512)), /larger than a DSA key of 3072 bits/],
     ["a key with 33 signatures by itself", signedBySelf(33), /more than 32 signatures by itself/],
+    ["a brainpool key with 5 signatures by itself", brainpoolSignedBySelf, /more than 4 signatures by itself/],
     ["a key that is too large", () => `${tiny}${" ".repeat(2 ** 18)}`, /larger than 256 KiB/],
     ["a body that is too large", () => `${tiny}${" ".repeat(2 ** 20)}`, /larger than 256 KiB/],
     ["several blocks", () => stranger + tiny, /2 blocks/],
