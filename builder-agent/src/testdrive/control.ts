@@ -13,10 +13,12 @@ export interface ControlSettings {
 }
 
 const lastWordMs = 2_000;
+/** Every minute by default, while the service waits ten for "ready". */
+const repeatEvery = 6;
 
 /**
  * The session's channel to its Testdrive object. It outlives its sockets: each new socket gets the latest reports
- * again. They are also repeated with each "alive".
+ * again. They are also repeated with every sixth "alive".
  *
  *             open                     close, error
  *  dialling ────────► connected ─────────────────────► dialling, after a pause
@@ -29,6 +31,8 @@ export class Control {
   /** The latest report of each kind. */
   readonly #reports = new Map<string, TestdriveReport>();
   readonly #alive: NodeJS.Timeout;
+  /** The number of "alive" messages. */
+  #signs = 0;
   readonly #over = new AbortController();
   #socket: WebSocket | undefined;
 
@@ -94,9 +98,14 @@ export class Control {
     return (await untilClosed(socket, { onOpen, onText })).end;
   }
 
-  /** Repeats the reports, because an object that died while it received one has lost it, and its socket can survive. */
+  /**
+   * Now and then, repeats the reports: an object that died while it received one has lost it, and its socket can
+   * survive.
+   */
   #sendAlive(): void {
     this.#send({ type: "alive" });
+    this.#signs++;
+    if (this.#signs % repeatEvery !== 0) return;
     for (const report of this.#reports.values()) if (report.type !== "preparing") this.#send(report);
   }
 
