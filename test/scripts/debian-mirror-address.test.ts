@@ -1,15 +1,12 @@
-import { lookup } from "node:dns/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { debianFor } from "../../scripts/launch/debian.ts";
+import { importWith } from "./import-with.ts";
 
-vi.mock("node:dns/promises", () => ({ lookup: vi.fn() }));
-
-/** The waits between two lookups end immediately, and the clock moves instead. */
-vi.mock("node:timers/promises", () => ({
-  setTimeout: async (ms: number) => void vi.setSystemTime(Date.now() + ms),
-}));
-
-const answers = vi.mocked(lookup as (host: string) => Promise<unknown>);
+const answers = vi.fn<(host: string) => Promise<unknown>>();
+const { debianFor } = await importWith(() => import("../../scripts/launch/debian.ts"), {
+  "node:dns/promises": () => ({ lookup: answers }),
+  // The waits between two lookups end immediately, and the clock moves instead.
+  "node:timers/promises": () => ({ setTimeout: async (ms: number) => void vi.setSystemTime(Date.now() + ms) }),
+});
 let warned = "";
 
 beforeEach(() => {

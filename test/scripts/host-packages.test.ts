@@ -1,13 +1,17 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { impossible, installHostPackages, packagesFor, purposes } from "../../scripts/launch/host-packages.ts";
+import * as packages from "../../builder-agent/src/doctor/packages.ts";
+import { impossible, packagesFor, purposes } from "../../scripts/launch/host-packages.ts";
 import { inputsHash } from "../../scripts/launch/inputs-hash.ts";
 import { emptyFolder } from "./folder.ts";
+import { importWith } from "./import-with.ts";
 
-vi.mock(import("../../builder-agent/src/doctor/packages.ts"), async (load) => ({
-  ...(await load()),
-  findTool: async ({ tool }) => (["zsh", "fish"].includes(tool) ? undefined : tool),
-}));
+const { installHostPackages } = await importWith(() => import("../../scripts/launch/host-packages.ts"), {
+  "../../builder-agent/src/doctor/packages.ts": () => ({
+    ...packages,
+    findTool: async ({ tool }: { tool: string }) => (["zsh", "fish"].includes(tool) ? undefined : tool),
+  }),
+});
 
 describe("impossible", () => {
   it("lists exactly what a missing package makes impossible", () => {
