@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -38,6 +39,7 @@ async function newStore(answers: Record<string, string | Uint8Array>): Promise<S
     const range = made.hasRanges ? request.headers.range : undefined;
     const from = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
     made.ranges.push(request.headers.range);
+    if (from >= content.length) return response.writeHead(416, { "content-range": `bytes */${content.length}` }).end();
     const headers = { "content-length": content.length - from };
     const part = { ...headers, "content-range": `bytes ${from}-${content.length - 1}/${content.length}` };
     response.writeHead(range ? 206 : 200, range ? part : headers);
@@ -124,6 +126,28 @@ it("goes on where an earlier run ended", async () => {
   expect(store.ranges).toEqual(["bytes=5000000-"]);
   expect(readFileSync(stored(name)).equals(image)).toBe(true);
   expect(readdirSync(machine.folder).filter((file) => file.endsWith(".part"))).toEqual([]);
+});
+
+it("begins again if the part is longer than the image", async () => {
+  writeFileSync(stored(`${name}.12.part`), Buffer.concat([image, image.subarray(0, 5)]));
+  expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 0 });
+  expect(readFileSync(stored(name)).equals(image)).toBe(true);
+});
+
+it("refuses a file that another process is downloading", async () => {
+  writeFileSync(stored(`${name}.lock`), `${process.pid}\n`);
+  expect(await machine.kiln(["download", "12"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`Another kiln (process ${process.pid}) is downloading ${name}.`),
+  });
+  expect(store.ranges).toEqual([]);
+});
+
+it("ignores the lock of a process that was killed, and leaves none", async () => {
+  const { pid } = spawnSync("true");
+  writeFileSync(stored(`${name}.lock`), `${pid}\n`);
+  expect(await machine.kiln(["download", "12"])).toMatchObject({ code: 0 });
+  expect(existsSync(stored(`${name}.lock`))).toBe(false);
 });
 
 it("begins again if the server ignores Range", async () => {

@@ -13,6 +13,7 @@ import { noteNextTo } from "../verify/logged.ts";
 import { verifyBills, verifyImage, type Verified } from "../verify/image.ts";
 import { rebuildStatements } from "../verify/rebuilds.ts";
 import { diskFromDelta, type MadeDisk } from "./from-delta.ts";
+import { lockDownload } from "./lock.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
 
 type Build = AnswerOf<"getBuild">["build"];
@@ -81,6 +82,7 @@ export async function downloadImage(
   const { id, url, use } = image;
   mkdirSync(folder, { recursive: true });
   const file = join(folder, image.name);
+  using _ = lockDownload(file);
   const isThere = existsSync(file) && (await isImage(file, image));
   if (existsSync(file) && !isThere && !force)
     throw new Complaint("refused", `${file} already exists, and is a different file.`, "Replace it with --force.");
@@ -111,7 +113,7 @@ export async function downloadImage(
     renameSync(part, file);
     return { file, verified, use };
   } catch (error) {
-    rmSync(part);
+    rmSync(part, { force: true });
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { createWriteStream, statSync } from "node:fs";
+import { createWriteStream, rmSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pipeline } from "node:stream/promises";
 import { Complaint } from "../complaint.ts";
@@ -15,7 +15,10 @@ const idleMs = 30_000;
  */
 const pausesMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000];
 
-/** Downloads a file to `part`, and continues an existing part. Repeats interrupted downloads. */
+/**
+ * Downloads a file to `part`, and continues an existing part. Repeats interrupted downloads. A part that is longer than
+ * the file is deleted.
+ */
 export async function downloadTo(part: string, url: string, report: ProgressReporter): Promise<void> {
   let failures = 0;
   let known = Number.NaN;
@@ -45,7 +48,11 @@ async function attempt(part: string, url: string, report: Arrived): Promise<unkn
   try {
     const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {};
     const answer = await fetch(url, { headers, signal: idle.signal });
-    if (answer.status === 416 && wholeOf(answer) === from) return "whole";
+    if (answer.status === 416 && from > 0) {
+      if (wholeOf(answer) === from) return "whole";
+      rmSync(part, { force: true });
+      return new Error("the part is longer than the file");
+    }
     if (isBusy(answer)) {
       await answer.body?.cancel();
       return answer;
