@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { newMachine, run, type Machine } from "./support/machine.ts";
-import { newKey, signedInto, signedProvenance, standIn, type StandIn } from "./support/service.ts";
+import { newKey, signedInto, signedProvenance, signedStatement, standIn, type StandIn } from "./support/service.ts";
 
 const key = newKey();
 const image = randomBytes(6 * 1024 ** 2);
@@ -221,6 +221,28 @@ it("reports a disk that is full before the image comes", async () => {
   const ended = await run("sh", ["-c", "ulimit -f 4096; exec kiln download 12"], { env, input: "", cwd });
   expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr).toMatch(/^kiln: A file cannot be written: file too large \(EFBIG\)\.\n/);
+});
+
+it("keeps the documents that it has if the new ones are refused", async () => {
+  await machine.kiln(["download", "12"]);
+  const provenance = answers[`${name}.intoto.jsonl`];
+  answers[`${name}.intoto.jsonl`] = signedProvenance({ [name]: image, ...bills }, newKey());
+  const refused = await machine.kiln(["download", "12"]);
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining(`documents are in ${name}.refused.`) });
+  expect(readFileSync(stored(`${name}.intoto.jsonl`), "utf8")).toBe(provenance);
+  expect(readFileSync(stored(`${name}.refused/${name}.intoto.jsonl`), "utf8")).not.toBe(provenance);
+  expect(await machine.kiln(["verify", name])).toMatchObject({ code: 0 });
+});
+
+it("keeps a statement that the service no longer has", async () => {
+  const file = stored(`${name}.rebuilds.intoto.jsonl`);
+  await machine.kiln(["download", "12"]);
+  const subject = [{ digest: { sha256: createHash("sha256").update(image).digest("hex") } }];
+  const predicate = { result: "same", byOtherAgent: true, metadata: { finishedOn: "2026-11-22T10:00:00Z" } };
+  writeFileSync(file, signedStatement({ predicateType: "urn:kiln:rebuild:1", subject, predicate }, key));
+  const again = await machine.kiln(["download", "12"]);
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining("The service no longer has") });
+  expect(existsSync(file)).toBe(true);
 });
 
 it("refuses an image that another key signed, before it comes", async () => {

@@ -242,6 +242,7 @@ describe("kiln download", () => {
 
   it("does not take the proof of an earlier download for that of an image that is not published", async () => {
     writeFileSync(at(`${name}.tlog-proof`), "old");
+    writeFileSync(at(`${name}.intoto.jsonl`), "of another build");
     expect(await download()).toMatchObject({ code: 0 });
     expect(existsSync(at(`${name}.tlog-proof`))).toBe(false);
     expect(readFileSync(at(name), "utf8")).toBe(image);

@@ -1,17 +1,14 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { billSuffixes, provenanceSuffix } from "../attest.ts";
 import type { AnswerOf } from "../client/client.ts";
-import { sendForFile } from "../client/send.ts";
 import { Complaint } from "../complaint.ts";
 import { digestOfFile } from "../files.ts";
 import type { PinnedKey } from "../login/login.ts";
 import { unverified } from "../verify/envelope.ts";
 import { checkLog } from "../verify/history.ts";
-import { proofSuffix } from "../image-log.ts";
 import { noteNextTo } from "../verify/logged.ts";
 import { verifyBills, verifyImage, type Verified } from "../verify/image.ts";
-import { rebuildStatements } from "../verify/rebuilds.ts";
+import { fetchDocuments, type Documents } from "./documents.ts";
 import { diskFromDelta, type MadeDisk } from "./from-delta.ts";
 import { lockDownload } from "./lock.ts";
 import { downloadTo, type ProgressReporter } from "./resumed.ts";
@@ -74,12 +71,14 @@ export interface Downloaded {
   use: Image["use"];
 }
 
-/** Downloads an image with its bills of materials and its provenance. The image gets its name after verification. */
+type Note = (text: string) => void;
+
+/** Downloads an image with its bills of materials and its provenance. All get their names after verification. */
 export async function downloadImage(
   { image, folder, service, keys, force, delta }: Wanted,
-  { report, note }: { report: ProgressReporter; note: (text: string) => void },
+  { report, note }: { report: ProgressReporter; note: Note },
 ): Promise<Downloaded> {
-  const { id, url, use } = image;
+  const { url, use } = image;
   mkdirSync(folder, { recursive: true });
   const file = join(folder, image.name);
   using _ = lockDownload(file);
@@ -87,31 +86,52 @@ export async function downloadImage(
   if (existsSync(file) && !isThere && !force)
     throw new Complaint("refused", `${file} already exists, and is a different file.`, "Replace it with --force.");
   // Verifies the signature before the large download.
-  if (keys) {
-    for (const suffix of [...billSuffixes, provenanceSuffix]) writeFileSync(file + suffix, await textAt(url + suffix));
-    for (const suffix of [proofSuffix, rebuildStatements]) await fetchIfThere(file, url, suffix);
-    const signed = await verifyBills(file, keys);
+  using documents = keys && (await fetchDocuments(image, { folder, note }));
+  const signed = documents && (await verifyDocuments(documents, { image, service, keys, note }));
+  const disk =
+    keys && signed && delta && !isThere
+      ? await diskFromDelta(
+          { url, folder, signed, keys, from: delta.from, older: delta.older(signed.appliance_id) },
+          { report, note },
+        )
+      : undefined;
+  const verify = async (whole: string) => keys && documents && (await verifyImage(documents.image, keys, whole));
+  if (isThere) await verify(file);
+  else if (!disk) await downloadWhole(file, image, { verify, report });
+  documents?.publish();
+  return { file, ...disk, verified: signed, use };
+}
+
+/** Verifies all but the image. Documents that are refused stay on the machine, as evidence. */
+async function verifyDocuments(
+  documents: Documents,
+  { image, service, keys, note }: Pick<Wanted, "image" | "service"> & { keys: readonly PinnedKey[]; note: Note },
+): Promise<Verified> {
+  try {
+    const signed = await verifyBills(documents.image, keys);
     refuseOther(signed, image);
-    if (signed.log) await checkLog(service, keys, [noteNextTo(file)]);
-    const disk =
-      delta && !isThere
-        ? await diskFromDelta(
-            { url, folder, signed, keys, from: delta.from, older: delta.older(signed.appliance_id) },
-            { report, note },
-          )
-        : undefined;
-    if (disk) return { ...disk, verified: signed, use };
+    if (signed.log) await checkLog(service, keys, [noteNextTo(documents.image)]);
+    return signed;
+  } catch (error) {
+    if (error instanceof Complaint && error.exit === "unverified")
+      note(`The refused documents are in ${documents.keep()}.`);
+    throw error;
   }
-  if (isThere) return { file, verified: keys && (await verifyImage(file, keys)), use };
+}
+
+async function downloadWhole(
+  file: string,
+  image: Image,
+  { verify, report }: { verify: (whole: string) => Promise<unknown>; report: ProgressReporter },
+): Promise<void> {
   // An image of a rebuilt version has the same name, but is a different image.
-  const part = `${file}.${id}.part`;
-  await downloadTo(part, url, report);
+  const part = `${file}.${image.id}.part`;
+  await downloadTo(part, image.url, report);
   try {
     if (!(await isImage(part, image)))
       throw unverified("The downloaded file is not the image: its checksum differs.", "Download it again.");
-    const verified = keys && (await verifyImage(file, keys, part));
+    await verify(part);
     renameSync(part, file);
-    return { file, verified, use };
   } catch (error) {
     rmSync(part, { force: true });
     throw error;
@@ -141,22 +161,3 @@ function nameIn(name: string): string {
 
 const isImage = async (file: string, { checksum }: Image): Promise<boolean> =>
   (await digestOfFile(file, checksum.algorithm)) === checksum.hex;
-
-/**
- * Fetches a file about an image, if there is one: only published images have a proof, few images were rebuilt, and
- * older services have neither.
- */
-async function fetchIfThere(file: string, url: string, suffix: string): Promise<void> {
-  const answer = await sendForFile(url + suffix);
-  if (answer) writeFileSync(file + suffix, await answer.text());
-  else rmSync(file + suffix, { force: true });
-}
-
-async function textAt(url: string): Promise<string> {
-  const answer = await sendForFile(url);
-  if (answer) return await answer.text();
-  throw unverified(
-    "The service has no signed provenance of this image.",
-    "If you trust the connection to the service, use --unverified: then only the checksum is verified.",
-  );
-}
