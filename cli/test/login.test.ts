@@ -62,6 +62,18 @@ it("reads the answers to all its questions from a pipe that stays open", async (
   expect(await machine.kiln(["whoami"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Account +tux\n/) });
 });
 
+it("signs in to the service of --url, whatever KILN_URL is", async () => {
+  const env = { KILN_URL: "http://127.0.0.1:1" };
+  const ended = await machine.kiln(["login", "--url", service.url, "--account", "tux"], { input: "key\n", env });
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(service.url) });
+});
+
+it("does not repeat a key that it reads instead of an address", async () => {
+  const ended = await machine.kiln(["login", "--account", "tux"], { input: "secret-word\n" });
+  expect(ended).toMatchObject({ code: 64, stderr: expect.stringContaining("kiln login ADDRESS") });
+  expect(ended.stderr).not.toContain("secret-word");
+});
+
 it("explains itself if its input ends before the answer", async () => {
   const ended = await machine.kiln(["login", service.url, "--account", "tux"], { input: "" });
   expect(ended).toMatchObject({

@@ -20,8 +20,8 @@ export const login = [
       insecure: flag("send the key over http to another machine, although others can read it"),
     },
     examples: ["kiln login https://kiln.example.org", "kiln login http://127.0.0.1:8787 --account tux < key.txt"],
-    act: async (kiln, { address = process.env["KILN_URL"], account, trustKey, insecure }) => {
-      const url = addressOf(address ?? (await ask("Address: ")));
+    act: async (kiln, { address = kiln.url ?? process.env["KILN_URL"], account, trustKey, insecure }) => {
+      const url = address === undefined ? await askAddress() : addressOf(address);
       if (!insecure) refuseUnencrypted(url);
       const keys = pinned(url, await fetchKeys(url), trustKey);
       const name = account ?? (await ask("Account: "));
@@ -50,6 +50,17 @@ export const login = [
     },
   }),
 ];
+
+/** Without a terminal, the answer may be a key that was meant for the next question, so no message repeats it. */
+async function askAddress(): Promise<string> {
+  const answer = await ask("Address: ");
+  if (process.stdin.isTTY || /^https?:\/\//i.test(answer)) return addressOf(answer);
+  throw new Complaint(
+    "misused",
+    "The first line of the input is not an address that begins with https://.",
+    "Name the service: `kiln login ADDRESS`, --url or KILN_URL.",
+  );
+}
 
 /** The keys to pin. The user must name a new key explicitly, and get it from another source. */
 function pinned(url: string, offered: PinnedKey[], trusted: readonly string[]): PinnedKey[] {
