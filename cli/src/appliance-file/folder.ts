@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Complaint } from "../complaint.ts";
 import { readIfThere, readText } from "../files.ts";
@@ -56,7 +57,13 @@ export function writeTo(file: string, { text, files }: Written): void {
 
 function write(file: string, content: Uint8Array | string): void {
   mkdirSync(dirname(file), { recursive: true });
-  const unfinished = `${file}.part`;
-  writeFileSync(unfinished, content);
-  renameSync(unfinished, file);
+  // A name made from that of the file could be the name of another file of the appliance.
+  const draft = join(dirname(file), `.kiln-${randomUUID()}`);
+  try {
+    writeFileSync(draft, content);
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
