@@ -4,6 +4,7 @@ import { follow } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import { Complaint, exitCodes, type Exit } from "../complaint.ts";
 import type { Kiln } from "../kiln.ts";
+import { closedOutput } from "../output/closed-output.ts";
 import { Bars, duration } from "../output/progress.ts";
 import { megabytes, moment, table, visible, visibleLines } from "../output/table.ts";
 import { imageTypes } from "../image-types.ts";
@@ -101,7 +102,8 @@ export const builds = [
         kiln.show({ build_id: id.build_id, log: text }, () => visibleLines(text));
         return "done";
       }
-      for await (const { event, data } of follow(kiln.client, "getBuildLog", id, { after: "0" })) {
+      const signal = closedOutput();
+      for await (const { event, data } of follow(kiln.client, "getBuildLog", id, { after: "0", signal })) {
         if (event === "end") break;
         if (kiln.isJson) kiln.print(JSON.stringify({ event, data: event === "progress" ? JSON.parse(data) : data }));
         else if (event === "log") kiln.print(visibleLines(data));

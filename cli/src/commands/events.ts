@@ -1,6 +1,7 @@
 import { follow, readStream, type StreamEvent } from "../client/event-stream.ts";
 import { command, flag, value } from "../command.ts";
 import type { Kiln } from "../kiln.ts";
+import { closedOutput } from "../output/closed-output.ts";
 import { wordsOf, type Announced } from "../output/event.ts";
 import { moment, table, visible } from "../output/table.ts";
 import { numberOf } from "../resolve.ts";
@@ -18,7 +19,8 @@ export const events = [
     examples: ["kiln events --follow --json"],
     act: async (kiln, { follow: isFollowed, after }) => {
       if (!isFollowed) return await printStored(kiln, after ?? "0");
-      for await (const event of follow(kiln.client, "followEvents", {}, { after })) printEvent(kiln, event);
+      const signal = closedOutput();
+      for await (const event of follow(kiln.client, "followEvents", {}, { after, signal })) printEvent(kiln, event);
     },
   }),
   command("webhook list", {
