@@ -1,5 +1,6 @@
 import type { AnswerOf, Client } from "../client/client.ts";
 import { follow } from "../client/event-stream.ts";
+import { throughRestart } from "../client/through-restart.ts";
 import type { Exit } from "../complaint.ts";
 import { visibleLines } from "../output/table.ts";
 
@@ -31,7 +32,7 @@ export async function followBuild(
     const progress = JSON.parse(data) as Progress;
     report({ ...build, ...progress }, progress.time_left);
   }
-  return (await client.call("getRunningBuild", id)).running_build;
+  return (await throughRestart(() => client.call("getRunningBuild", id))).running_build;
 }
 
 /** The lines with errors in a failed build's log. If there are none, its last lines. */
