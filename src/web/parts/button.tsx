@@ -67,14 +67,18 @@ export const CopyButton = ({ of: id, words, look = "small", about }: CopyProps) 
 
 interface ActionProps extends Omit<ButtonProps, "name" | "value"> {
   action: string;
+  /** The id of the form, which is needed if the page has several with one action. */
+  id?: string;
+  /** If false, `FaultsOf` shows its faults elsewhere. */
+  showsFaults?: boolean;
   fields?: Readonly<Record<string, string | number>>;
   once?: true;
   swap?: string;
 }
 
 /** A form with only a button. */
-export const ActionButton = ({ action, fields = {}, once, swap, ...button }: ActionProps) => (
-  <Form action={action} {...(once && { once })} {...(swap !== undefined && { swap })}>
+export const ActionButton = ({ action, id, fields = {}, once, swap, showsFaults = true, ...button }: ActionProps) => (
+  <Form action={action} swap={swap} showsFaults={showsFaults} {...(id !== undefined && { id })} {...(once && { once })}>
     <Hidden fields={fields} />
     <Button {...button} />
   </Form>

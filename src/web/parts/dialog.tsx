@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import { Form, Hidden } from "./form.tsx";
+import { FaultsOf, Form, Hidden, useRefused } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import type { IconName } from "./icon-names.ts";
 
@@ -22,9 +22,14 @@ interface ConfirmProps {
   yes: string;
 }
 
+const formOf = (id: string): string => `${id}-form`;
+
+/** Whether the action of the `Confirm` with this id was refused. Then an element that contains it must be open. */
+export const useConfirmRefused = (action: string, id: string): boolean => useRefused(action, formOf(id));
+
 /**
  * A button that asks for confirmation before it does something that cannot be undone. It opens a popover, which needs
- * no script. The safe answer comes first.
+ * no script. The safe answer comes first. Faults are next to the button, because the popover of a new page is closed.
  */
 export const Confirm = (props: ConfirmProps) => {
   const { id, words, about, look = "danger", icon = "trash-2", title, children, action, fields = {}, no, yes } = props;
@@ -35,6 +40,7 @@ export const Confirm = (props: ConfirmProps) => {
           <Icon name={icon} /> {words} …{about !== undefined && <span class="hidden"> {about}</span>}
         </button>
       )}
+      <FaultsOf action={action} form={formOf(id)} />
       <div class="box" id={id} popover="auto" role="dialog" aria-labelledby={`${id}-title`}>
         <h2 id={`${id}-title`}>{title}</h2>
         <p>{children}</p>
@@ -42,7 +48,7 @@ export const Confirm = (props: ConfirmProps) => {
           <button class="button" type="button" popovertarget={id} popovertargetaction="hide" autofocus>
             {no}
           </button>
-          <Form action={action}>
+          <Form action={action} id={formOf(id)} showsFaults={false}>
             <Hidden fields={fields} />
             <button class="button danger">
               <Icon name={icon} /> {yes}

@@ -43,6 +43,9 @@ export const useRefused = (action: string, id: string | undefined): boolean => {
   return given?.action === action && given.form === id;
 };
 
+/** Whether any form with this action was refused. */
+export const useAnyRefused = (action: string): boolean => useContext(PageForms).given?.action === action;
+
 interface FormProps {
   action: string;
   /** Needed if the page has several forms with one action, or several fields of one name. */
@@ -102,11 +105,19 @@ export const Form = ({
   );
 };
 
-/** The faults of a form that is elsewhere on the page, or is gone. `shown` has the ids of forms that show their own. */
-export const FaultsOf = ({ action, shown = [] }: { action: string; shown?: readonly string[] }) => {
+interface FaultsOfProps {
+  action: string;
+  /** Only the faults of the form with this id. */
+  form?: string;
+  /** The ids of forms that show their own faults. */
+  shown?: readonly string[];
+}
+
+/** The faults of a form that is elsewhere on the page, or is gone. */
+export const FaultsOf = ({ action, form, shown = [] }: FaultsOfProps) => {
   const { given } = useContext(PageForms);
-  const isElsewhere = given?.action === action && !shown.includes(given.form ?? "");
-  return isElsewhere ? <Faults id={given.form} given={given} /> : null;
+  if (given?.action !== action || (form !== undefined && given.form !== form)) return null;
+  return shown.includes(given.form ?? "") ? null : <Faults id={given.form} given={given} />;
 };
 
 /** Hidden values that are sent with the form. */

@@ -5,8 +5,8 @@ import { applianceOwner, type Owner } from "../../support/appliance-owner.ts";
 import { createBuild } from "../../support/factories.ts";
 import { uploadFile } from "../../support/files.ts";
 import { sendFiles } from "../../support/form-files.ts";
-import { configure } from "../../support/gallery.ts";
-import { pageOf, type Page } from "../../support/html.ts";
+import { configure, publishedAppliance } from "../../support/gallery.ts";
+import { hiddenFields, pageOf, textOf, type Page } from "../../support/html.ts";
 
 let tux: Owner["tux"];
 let firefox: Owner["firefox"];
@@ -73,6 +73,25 @@ describe("a refused form", () => {
     await send(at("configuration/users/entries"), { form: "new-entry", name: "clerk", password: "quiet please" });
     const answer = send(at("configuration/users/entries"), { form: "new-entry", name: "clerk" });
     expect(await wrongFields(answer, "#new-entry")).toEqual(["name", "password"]);
+  });
+
+  it("of a question shows the fault outside of its popover, which is closed", async () => {
+    const { applianceId, buildId } = await publishedAppliance(tux);
+    const page = await pageOf(firefox.get(`/appliance/${applianceId}/build`));
+    const form = page.querySelector(`form[action$='/builds/${buildId}/delete']`);
+    const refused = await send(`/appliance/${applianceId}/builds/${buildId}/delete`, hiddenFields(form));
+    expect(refused.status).toBe(422);
+    const shown = await pageOf(refused);
+    expect(textOf(shown, "details[open] [role=alert]")).toContain("Unpublish it first.");
+    expect(shown.querySelectorAll("[role=alert]")).toHaveLength(1);
+    expect(shown.querySelector("[popover] [role=alert]")).toBeNull();
+  });
+
+  it("of a package's version opens the package", async () => {
+    const form = { form: "pin-bash", do: "add", kind: "package", name: "bash", at: "chosen" };
+    await send(at("software"), form);
+    const page = await pageOf(send(at("software"), { ...form, version: "no version" }));
+    expect(page.querySelector("details[open] #pin-bash [role=alert]")).not.toBeNull();
   });
 
   it("of a testdrive's data shows the builds again, with all faults and texts", async () => {

@@ -7,12 +7,14 @@ import { Badge } from "../../../parts/state.tsx";
 import { Table } from "../../../parts/table.tsx";
 import { counted, number } from "../../../parts/words.ts";
 import { applianceAt } from "../with-appliance.ts";
-import { Statement, StatementForm, useVexRefused } from "./vex-statement.tsx";
+import { Statement, StatementForm, useVexRefused, WithdrawFaults } from "./vex-statement.tsx";
 import { nameOf } from "./names.ts";
 import type { Builds } from "./shown-builds.ts";
 
 /** How many advisories the page lists. A kernel alone can have a thousand. */
 const maxShown = 200;
+
+const columns = ["Advisory", "Source package", "Installed", "Fixed in"];
 
 /** The security advisories of an image. Omitted if no feed covers its base system. */
 export const Advisories = ({ build, seen }: { build: Build; seen: Builds }) => {
@@ -44,11 +46,8 @@ export const Advisories = ({ build, seen }: { build: Build; seen: Builds }) => {
       {known.length > 0 && (
         <details class="use" open={isRefused}>
           <summary>{known.map((state) => `${number(counts[state])} ${words[state]}`).join(", ")}</summary>
-          <Table
-            label={`Advisories of ${nameOf(build)}`}
-            isCards
-            columns={["Advisory", "Source package", "Installed", "Fixed in"]}
-          >
+          <WithdrawFaults applianceId={applianceId} build={build} />
+          <Table label={`Advisories of ${nameOf(build)}`} isCards columns={columns}>
             {advisories.slice(0, maxShown).map((one) => (
               <Row one={one} build={build} applianceId={applianceId} />
             ))}

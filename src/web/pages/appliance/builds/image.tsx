@@ -3,7 +3,7 @@ import { attestationFormats, madeFormats } from "#domain/builds/attestation";
 import { secondsBetween } from "#domain/builds/progress";
 import type { Build } from "#storage/builds";
 import { ActionButton, ButtonLink } from "../../../parts/button.tsx";
-import { Confirm } from "../../../parts/dialog.tsx";
+import { Confirm, useConfirmRefused } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { imageAddress } from "../../../parts/image-address.ts";
 import { ImageUse } from "../../../parts/image-use.tsx";
@@ -46,7 +46,10 @@ export const Image = ({ build, seen }: ImageProps) => (
   <li>
     <details
       open={
-        useRefused(testdrivesPath, seedForm(build.id)) || build === seen.over[0] || build.id === seen.updates?.build.id
+        useRefused(testdrivesPath, seedForm(build.id)) ||
+        useConfirmRefused(deleteAt(build, seen), deleteId(build)) ||
+        build === seen.over[0] ||
+        build.id === seen.updates?.build.id
       }
     >
       <Summary build={build} seen={seen} />
@@ -178,15 +181,20 @@ const documentNames = {
 
 const Hash = ({ of: hash }: { of: string | null }) => <span class="hash">{hash ?? ""}</span>;
 
+const deleteAt = (build: Build, { applianceId }: Builds): string =>
+  applianceAt(applianceId, `builds/${build.id}/delete`);
+
+const deleteId = ({ id }: Build): string => `delete-${id}`;
+
 /** Asks for confirmation before it deletes a build. */
 export const DeleteBuild = ({ build, seen }: ImageProps) => (
   <Confirm
-    id={`delete-${build.id}`}
+    id={deleteId(build)}
     words="Delete"
     about={nameOf(build)}
     look="small plain danger"
     title={`Delete ${nameOf(build)}?`}
-    action={applianceAt(seen.applianceId, `builds/${build.id}/delete`)}
+    action={deleteAt(build, seen)}
     no="Keep it"
     yes={`Delete ${nameOf(build)}`}
   >

@@ -4,7 +4,7 @@ import type { Build } from "#storage/builds";
 import type { VexStatement } from "#storage/vex-statements";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Select, Suggesting, TextArea } from "../../../parts/field.tsx";
-import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
+import { FaultsOf, Form, Hidden, useAnyRefused, useRefused } from "../../../parts/form.tsx";
 import { applianceAt } from "../with-appliance.ts";
 import { nameOf } from "./names.ts";
 
@@ -37,6 +37,7 @@ export const Statement = ({ applianceId, build, statement }: StatementProps) => 
     {wordsOf(statement)}. {statement.text}{" "}
     <ActionButton
       action={vexAt(applianceId, build)}
+      showsFaults={false}
       fields={{ do: "withdraw", advisory: statement.advisory, scope: statement.buildId === 0 ? "appliance" : "image" }}
       look="small plain"
       icon="x"
@@ -47,6 +48,11 @@ export const Statement = ({ applianceId, build, statement }: StatementProps) => 
   </div>
 );
 
+/** The faults of a refused withdrawal. It is above the list, which may show one statement several times. */
+export const WithdrawFaults = ({ applianceId, build }: Omit<StatementProps, "statement">) => (
+  <FaultsOf action={vexAt(applianceId, build)} shown={[vexForm(build)]} />
+);
+
 interface FormProps {
   applianceId: number;
   build: Build;
@@ -55,13 +61,12 @@ interface FormProps {
 
 const vexForm = (build: Build): string => `vex-${build.id}`;
 
-/** Whether the form was refused. Then everything around it must be open. */
-export const useVexRefused = (applianceId: number, build: Build): boolean =>
-  useRefused(vexAt(applianceId, build), vexForm(build));
+/** Whether a statement or its withdrawal was refused. Then everything around it must be open. */
+export const useVexRefused = (applianceId: number, build: Build): boolean => useAnyRefused(vexAt(applianceId, build));
 
 /** A form that states why an advisory does not concern an image. */
 export const StatementForm = ({ applianceId, build, advisories }: FormProps) => (
-  <details class="use" open={useVexRefused(applianceId, build)}>
+  <details class="use" open={useRefused(vexAt(applianceId, build), vexForm(build))}>
     <summary>State that an image is not affected</summary>
     <Form action={vexAt(applianceId, build)} id={vexForm(build)} class="stack">
       <Hidden fields={{ do: "state" }} />

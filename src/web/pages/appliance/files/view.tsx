@@ -2,7 +2,7 @@ import { shownPermissions } from "#lib/contract/file-mode";
 import { overlayPath } from "#domain/contents/overlay-file-metadata";
 import type { OverlayFile } from "#storage/overlay-files";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
-import { Confirm } from "../../../parts/dialog.tsx";
+import { Confirm, useConfirmRefused } from "../../../parts/dialog.tsx";
 import { Choice, Field } from "../../../parts/field.tsx";
 import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
@@ -42,12 +42,14 @@ export const FilesView = ({ applianceId, files }: FilesProps) => (
   </div>
 );
 
+const deleteId = ({ id }: OverlayFile): string => `delete-${id}`;
+
 const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) => {
   const path = overlayPath(file);
   const action = applianceAt(applianceId, `files/${file.id}`);
   return (
     <li>
-      <details open={useRefused(action, `file-${file.id}`)}>
+      <details open={useRefused(action, `file-${file.id}`) || useConfirmRefused(action, deleteId(file))}>
         <summary class="line">
           <Icon name="file" />
           <span class="grow breaks">
@@ -63,7 +65,7 @@ const One = ({ file, applianceId }: { file: OverlayFile; applianceId: number }) 
         <div class="body">
           <FileForm file={file} action={action} />
           <Confirm
-            id={`delete-${file.id}`}
+            id={deleteId(file)}
             title={`Delete ${path}?`}
             action={action}
             fields={{ do: "delete" }}
@@ -101,7 +103,7 @@ const FileForm = ({ file, action }: { file: OverlayFile; action: string }) => (
       <ButtonLink href={`/files/${file.id}`} look="small plain" icon="download" about={overlayPath(file)} isDownload>
         Download
       </ButtonLink>
-      <button class="button small plain danger" type="button" popovertarget={`delete-${file.id}`}>
+      <button class="button small plain danger" type="button" popovertarget={deleteId(file)}>
         <Icon name="trash-2" /> Delete …<span class="hidden"> {overlayPath(file)}</span>
       </button>
       <span class="hint" role="status" data-unsaved-count="" />

@@ -2,7 +2,7 @@ import { evr } from "#lib/contract/index";
 import type { Selection } from "#storage/appliances";
 import { ActionButton, Button } from "../../../parts/button.tsx";
 import { Field } from "../../../parts/field.tsx";
-import { Form, Hidden } from "../../../parts/form.tsx";
+import { Form, Hidden, useRefused } from "../../../parts/form.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Empty, Panel } from "../../../parts/panel.tsx";
 import { size } from "../../../parts/words.ts";
@@ -38,6 +38,9 @@ export const Selected = ({ seen }: { seen: ShownSoftware }) => {
   );
 };
 
+const pinForm = ({ name }: Entry): string => `pin-${name}`;
+const removeForm = ({ kind, name }: Entry): string => `remove-${kind}-${name}`;
+
 const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
   const { kind, name, version, repositoryId } = entry;
   const from = seen.software.repositories.find(({ id }) => id === repositoryId);
@@ -45,9 +48,10 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
   const { packages, patterns } = resolution.state === "solved" ? resolution : { packages: [], patterns: [] };
   const resolved =
     kind === "pattern" ? patterns.find((one) => one.name === name)?.by : packages.find((one) => one.name === name);
+  const at = applianceAt(seen.appliance.id, "software");
   return (
     <li>
-      <details>
+      <details open={useRefused(at, pinForm(entry)) || useRefused(at, removeForm(entry))}>
         <summary class="line">
           <Icon name={kind === "pattern" ? "layers" : "package"} />
           <span class="grow">
@@ -62,7 +66,8 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
         <div class="line-actions row">
           {kind === "package" && <PinForm entry={entry} seen={seen} />}
           <ActionButton
-            action={applianceAt(seen.appliance.id, "software")}
+            action={at}
+            id={removeForm(entry)}
             fields={{ do: "remove", kind, name, at: "chosen" }}
             look="small"
             icon="x"
@@ -78,19 +83,19 @@ const One = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => {
 };
 
 /** Pins a version. If it is empty, the newest one is used. A repository that the package is pinned to stays. */
-const PinForm = ({ entry: { name, version, repositoryId }, seen }: { entry: Entry; seen: ShownSoftware }) => (
-  <Form action={applianceAt(seen.appliance.id, "software")} id={`pin-${name}`} class="row" swap="main">
-    <Hidden fields={{ do: "add", kind: "package", name, at: "chosen" }} />
-    {repositoryId !== null && <Hidden fields={{ repository: String(repositoryId) }} />}
+const PinForm = ({ entry, seen }: { entry: Entry; seen: ShownSoftware }) => (
+  <Form action={applianceAt(seen.appliance.id, "software")} id={pinForm(entry)} class="row" swap="main">
+    <Hidden fields={{ do: "add", kind: "package", name: entry.name, at: "chosen" }} />
+    {entry.repositoryId !== null && <Hidden fields={{ repository: String(entry.repositoryId) }} />}
     <Field
       name="version"
-      label={`Only this version of ${name}`}
+      label={`Only this version of ${entry.name}`}
       isLabelHidden
       look="short"
-      value={version ?? ""}
+      value={entry.version ?? ""}
       also={{ placeholder: "newest" }}
     />
-    <Button look="small" icon="pin" about={name}>
+    <Button look="small" icon="pin" about={entry.name}>
       Set version
     </Button>
   </Form>
