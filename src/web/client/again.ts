@@ -1,12 +1,15 @@
 /**
  * Island: while something runs, a page has `<div id="again" data-again="5" data-ids="running">`. The elements with
  * these ids are fetched again after that many seconds, while the page is visible. A response without this element ends
- * the polling.
+ * the polling, and one without ids pauses it.
  */
 import { swapFrom } from "./swapping.ts";
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 begin();
+
+// Another island may have brought the ids. A timer that runs is left alone, because a running build swaps often.
+document.addEventListener("swapped", () => timer === undefined && begin());
 
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") void look();
@@ -15,12 +18,16 @@ document.addEventListener("visibilitychange", () => {
 function begin(): void {
   clearTimeout(timer);
   const seconds = Number(place()?.dataset["again"]);
-  if (seconds > 0) timer = setTimeout(() => void look(), seconds * 1000);
+  timer = seconds > 0 ? setTimeout(() => void look(), seconds * 1000) : undefined;
 }
 
 async function look(): Promise<void> {
   const found = place();
-  if (!found || document.visibilityState === "hidden") return;
+  if (!found || document.visibilityState === "hidden") {
+    clearTimeout(timer);
+    timer = undefined;
+    return;
+  }
   try {
     await swapFrom(new URL(location.href), { ids: `${found.dataset["ids"] ?? ""} again-place`, isQuiet: true });
     delete document.documentElement.dataset["lost"];
@@ -31,5 +38,5 @@ async function look(): Promise<void> {
 }
 
 function place(): HTMLElement | null {
-  return document.querySelector<HTMLElement>("#again-place > [data-again]");
+  return document.querySelector<HTMLElement>("#again-place > [data-again]:not([data-ids=''])");
 }

@@ -86,7 +86,7 @@ describe("the stream of the build page", () => {
     await tux.delete(`/running_builds/${buildId}`);
 
     expect(await told).toMatch(
-      /^event: parts\n[^]*\n\nevent: look\ndata: running status tab-build build-button appliance-title size new-build-version ended failed finished result\n\nevent: end\ndata:\n\n$/,
+      /^event: parts\n[^]*\n\nevent: look\ndata: running status tab-build build-button appliance-title size new-build-version ended failed finished again-place result\n\nevent: end\ndata:\n\n$/,
     );
     const page = await builds(id);
     for (const part of ["#appliance-title", "#size", "#new-build-version"])

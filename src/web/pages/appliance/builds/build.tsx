@@ -198,9 +198,10 @@ export async function showBuilds(c: Context<WebEnv>, unchanged?: Unchanged): Pro
   const rebuilt = rebuilds.filter(isUnfinished).map(({ rebuildOf }) => idOfRebuilds(rebuildOf ?? 0));
   const changing = [...checked, ...rebuilt];
   const refreshSeconds = isRunning || changing.length > 0 ? 10 : undefined;
-  const refreshIds = changing.length > 0 && !isRunning ? { refreshIds: changing.join(" ") } : {};
+  // Empty while only builds run, which `live` shows. At their end it fetches the ids of the checks that start then.
+  const refreshIds = changing.join(" ");
   const title = `${titleOf(look.running, end)}Build`;
-  return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds, ...refreshIds });
+  return await appliancePage(c, content, { tab: "build", title, seen: look, refreshSeconds, refreshIds });
 }
 
 const perPage = 100;

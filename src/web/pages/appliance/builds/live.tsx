@@ -14,10 +14,10 @@ import { RunningPart, runningTitle } from "./running.tsx";
 /**
  * The elements that the page fetches again when a build has ended. Includes `result`, because "the build has started"
  * is outdated by then, and elements that a build changes in addition to its own row: the next version, and the sizes,
- * which were estimates.
+ * which were estimates. With `again-place`, the island `again` follows the checks that start at the end of a build.
  */
 const afterwards =
-  "running status tab-build build-button appliance-title size new-build-version ended failed finished result";
+  "running status tab-build build-button appliance-title size new-build-version ended failed finished again-place result";
 
 /**
  * Keeps the page of an appliance's builds up to date while they run. The progress of a build comes with the elements
