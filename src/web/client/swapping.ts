@@ -1,4 +1,5 @@
 import type * as Morphing from "idiomorph";
+import { Turns } from "./turns.ts";
 
 interface Swap {
   /** Ids of elements, separated by spaces. */
@@ -11,7 +12,7 @@ interface Swap {
   isQuiet?: boolean;
 }
 
-let running: AbortController | undefined;
+const turns = new Turns();
 let loading: Promise<typeof Morphing> | undefined;
 
 /**
@@ -34,38 +35,27 @@ export const pageHeaders = (page = location.pathname) => ({ accept: "text/html",
 
 export const isSwapped = (element: HTMLElement): boolean => element.dataset["swap"] !== undefined;
 
-/**
- * Replaces elements by those of another document. A newer request aborts an older one. Returns false if a newer request
- * took over, or if a refresh is already running.
- */
-export async function swapFrom(url: URL, { ids, body, form, isQuiet = false }: Swap): Promise<boolean> {
-  // A refresh must not interrupt what the person has started.
-  if (isQuiet && running) return false;
-  running?.abort();
-  const own = new AbortController();
-  running = own;
-  try {
-    // Loaded before the request: if this fails, the browser submits the form, which must not happen twice.
-    await loadMorphing();
-    const init = body ? { method: "POST", body } : {};
-    // A refresh leaves a result to the form that waits for it, perhaps in another tab.
-    const headers = isQuiet ? pageHeaders("") : pageHeaders();
-    const answer = await fetch(url, { ...init, headers, signal: own.signal });
-    const html = await answer.text();
-    if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
-    const address = answer.redirected ? answer.url : location.href;
-    // A refresh does not replace the result on the page, because that may have appeared a moment ago.
-    const shown = isQuiet ? ids : `${ids} result`;
-    const { status } = answer;
-    if (!(await showAnswer(html, { ids: shown, status, address, form }))) throw new Error(String(status));
-    if (!isQuiet && !body) history.replaceState(null, "", url);
-    return true;
-  } catch (error) {
-    if (!own.signal.aborted) throw error;
-    return false;
-  } finally {
-    if (running === own) running = undefined;
-  }
+/** Replaces elements by those of another document. Returns false if another request had precedence (`Turns`). */
+export async function swapFrom(url: URL, swap: Swap): Promise<boolean> {
+  const kind = swap.body ? "send" : swap.isQuiet ? "refresh" : "read";
+  return await turns.take(kind, async (signal) => await load(url, swap, signal));
+}
+
+async function load(url: URL, { ids, body, form, isQuiet = false }: Swap, signal: AbortSignal): Promise<void> {
+  // Loaded before the request: if this fails, the browser submits the form, which must not happen twice.
+  await loadMorphing();
+  const init = body ? { method: "POST", body } : {};
+  // A refresh leaves a result to the form that waits for it, perhaps in another tab.
+  const headers = isQuiet ? pageHeaders("") : pageHeaders();
+  const answer = await fetch(url, { ...init, headers, signal });
+  const html = await answer.text();
+  if (!answer.headers.get("content-type")?.startsWith("text/html")) throw new Error("no page");
+  const address = answer.redirected ? answer.url : location.href;
+  // A refresh does not replace the result on the page, because that may have appeared a moment ago.
+  const shown = isQuiet ? ids : `${ids} result`;
+  const { status } = answer;
+  if (!(await showAnswer(html, { ids: shown, status, address, form }))) throw new Error(String(status));
+  if (!isQuiet && !body) history.replaceState(null, "", url);
 }
 
 interface Answer {
