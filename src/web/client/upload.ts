@@ -9,6 +9,8 @@ const formOf = (target: EventTarget | null): HTMLFormElement | undefined =>
 
 const filesOf = (form: HTMLFormElement): HTMLInputElement | null => form.querySelector("input[type=file]");
 
+const isSending = (form: HTMLFormElement): boolean => form.getAttribute("aria-busy") === "true";
+
 document.addEventListener("dragover", (event) => {
   const form = formOf(event.target);
   if (!form) return;
@@ -22,7 +24,7 @@ document.addEventListener("drop", (event) => {
   if (!form || !input || !event.dataTransfer) return;
   event.preventDefault();
   delete form.dataset["over"];
-  if (event.dataTransfer.files.length === 0) return;
+  if (event.dataTransfer.files.length === 0 || isSending(form)) return;
   input.files = event.dataTransfer.files;
   form.requestSubmit();
 });
@@ -31,7 +33,8 @@ document.addEventListener("submit", (event) => {
   const form = formOf(event.target);
   if (!form || event.defaultPrevented || (filesOf(form)?.files?.length ?? 0) === 0) return;
   event.preventDefault();
-  send(form);
+  // A second upload would take over the progress of the first, which could then not be cancelled.
+  if (!isSending(form)) send(form);
 });
 
 function send(form: HTMLFormElement): void {
@@ -49,8 +52,9 @@ function send(form: HTMLFormElement): void {
       status: request.status,
       address: request.responseURL,
     }).catch(() => false);
-    if (isShown) form.reset();
-    else end("This could not be done. Load the page again, and try again.");
+    // After a refusal, the chosen files stay, so that only the wrong field has to be corrected.
+    if (isShown && request.status !== 422) form.reset();
+    if (!isShown) end("This could not be done. Load the page again, and try again.");
   });
   request.addEventListener("error", () => end("The upload was interrupted. Try again."));
   request.addEventListener("abort", () => end("The upload is cancelled."));
