@@ -11,10 +11,21 @@ const box = document.querySelector<HTMLElement>("[data-log]");
 const list = box?.querySelector("ol");
 if (box?.dataset["log"] && list) follow(list, { address: box.dataset["log"], page: box.dataset["page"] ?? "" });
 
-function follow(list: HTMLOListElement, { address, page }: { address: string; page: string }): void {
+interface Followed {
+  address: string;
+  page: string;
+}
+
+function follow(list: HTMLOListElement, { address, page }: Followed): void {
   // EventSource reconnects on its own, and sends the id of the last line.
   const source = new EventSource(address);
   let count = 0;
+  // Only its own reconnections know that id, so a new one begins with the first line.
+  source.addEventListener("open", () => empty(list), { once: true });
+  source.addEventListener("error", () => {
+    // After an answer such as 502, EventSource does not try again.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(list, { address, page }), 10_000);
+  });
   source.addEventListener("log", (event) => {
     const lines = String(event.data)
       .split("\n")
@@ -23,6 +34,11 @@ function follow(list: HTMLOListElement, { address, page }: { address: string; pa
     while (list.childElementCount > maxLines) list.firstElementChild?.remove();
   });
   source.addEventListener("end", () => source.close());
+}
+
+function empty(list: HTMLOListElement): void {
+  list.replaceChildren();
+  document.querySelector("#findings")?.replaceChildren();
 }
 
 function lineOf(text: string, { number, page }: { number: number; page: string }): HTMLLIElement {
