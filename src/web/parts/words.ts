@@ -5,9 +5,14 @@ import { counted, number } from "#lib/words/counted";
 
 export { counted, number };
 
-/** Cuts a text to this many characters, including an ellipsis. */
+/** Cuts a text to this many characters, including an ellipsis. Half an emoji would break `encodeURIComponent`. */
 export const cut = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
+  text.length <= most
+    ? text
+    : `${text
+        .slice(0, most - 1)
+        .replace(/[\uD800-\uDBFF]$/, "")
+        .trimEnd()}…`;
 
 const mega = 1_000_000;
 
