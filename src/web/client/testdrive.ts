@@ -14,6 +14,7 @@ const stage = element("stage");
 const console = new Console(element("screen"), session.socketUrl, (state) => {
   screen = state;
   show();
+  if (state !== "connected") giveBack(typist.stop());
   // The session may have ended, and the number of viewers has changed, so ask immediately.
   if (state === "lost" || state === "connected") void ask();
 });
@@ -68,7 +69,7 @@ function show(): void {
   element("veil").hidden = isConnected || isOver;
   element("over").hidden = !isOver;
   if (isOver) setText("over-words", words.text);
-  for (const id of ["ctrl-alt-del", "keyboard", "send-text", "zoom"]) button(id).disabled = !isConnected;
+  for (const id of ["ctrl-alt-del", "keyboard", "send-text", "type-text", "zoom"]) button(id).disabled = !isConnected;
   button("reconnect").disabled = isOver || screen === "closed";
   button("stop").disabled = isOver;
   button("full-screen").disabled = isOver;
@@ -145,6 +146,14 @@ function wireText(): void {
   if (!("clipboard" in navigator && "readText" in navigator.clipboard)) return;
   paste.hidden = false;
   paste.addEventListener("click", () => void navigator.clipboard.readText().then((given) => (text.value += given)));
+}
+
+/** Shows the rest of a text whose connection was lost. Typed without the lost keys, it could do anything. */
+function giveBack(rest: string): void {
+  if (rest === "") return;
+  const [text, panel] = [textArea("text"), element("text-panel")];
+  text.value = rest + text.value;
+  if (!panel.matches(":popover-open")) panel.showPopover();
 }
 
 /** Stopping discards the machine, so the button asks for confirmation. */

@@ -7,7 +7,7 @@ const strokeEveryMs = 15;
 /** Types texts one after the other, no faster than a machine can read them. */
 export class Typist {
   readonly #send: (stroke: Stroke) => void;
-  readonly #waiting: Stroke[] = [];
+  #waiting: string[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(send: (stroke: Stroke) => void) {
@@ -15,14 +15,24 @@ export class Typist {
   }
 
   type(text: string): void {
-    this.#waiting.push(...strokesOf(text));
+    this.#waiting.push(...text.replaceAll(/\r\n?/g, "\n"));
     this.#timer ??= setInterval(() => this.#next(), strokeEveryMs);
     this.#next();
   }
 
+  /** Stops typing. Returns the text that is not typed yet. */
+  stop(): string {
+    const rest = this.#waiting.join("");
+    this.#waiting = [];
+    return rest;
+  }
+
   #next(): void {
-    const stroke = this.#waiting.shift();
-    if (stroke) return this.#send(stroke);
+    const character = this.#waiting.shift();
+    if (character !== undefined) {
+      for (const stroke of strokesOf(character)) this.#send(stroke);
+      return;
+    }
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

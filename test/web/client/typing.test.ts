@@ -58,3 +58,10 @@ it.each([
   field.enter(value);
   expect([sent, field.value]).toEqual([[keysym], " "]);
 });
+
+it("stops when the connection is lost, and gives the rest back", () => {
+  const sent: number[] = [];
+  const typist = new Typist(({ keysym }) => void sent.push(keysym));
+  typist.type("a🔥\r\nb");
+  expect([typist.stop(), sent, typist.stop()]).toEqual(["🔥\nb", [0x61], ""]);
+});

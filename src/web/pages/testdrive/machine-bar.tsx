@@ -77,7 +77,7 @@ const TextPanel = () => (
         <span class="hint">As on a US keyboard. A line break is Return.</span>
       </div>
       <div class="row">
-        <button class="button primary">
+        <button class="button primary" id="type-text">
           <Icon name="send" /> Send
         </button>
         <button class="button" type="button" id="paste" hidden>
