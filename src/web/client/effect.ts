@@ -1,12 +1,18 @@
 /**
  * Island: `<li data-effect="…">` is a search hit. When it gets the focus or the pointer, the effect of adding it is
- * requested: one request at a time, once per hit, and the latest hit wins.
+ * requested: one request at a time, and the latest hit wins. The effect is remembered until the page changes.
  */
 
 const restMs = 200;
 const known = new Map<string, string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let running: AbortController | undefined;
+
+// The selection may have changed, and with it the effect of every hit.
+document.addEventListener("swapped", () => {
+  running?.abort();
+  known.clear();
+});
 
 for (const event of ["pointerover", "focusin"]) document.addEventListener(event, ({ target }) => attend(target));
 
