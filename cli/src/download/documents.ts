@@ -57,17 +57,15 @@ export async function fetchDocuments(
   };
 }
 
+interface Fetched extends Pick<Image, "url" | "name"> {
+  /** The path of the image next to the new documents, and of the one next to the stored ones. */
+  image: string;
+  file: string;
+  note: (text: string) => void;
+}
+
 /** If the service no longer has a document of the same build, the stored one remains: it shows what was published. */
-async function fetchIfThere(
-  suffix: string,
-  {
-    url,
-    name,
-    image,
-    file,
-    note,
-  }: { url: string; name: string; image: string; file: string; note: (text: string) => void },
-): Promise<void> {
+async function fetchIfThere(suffix: string, { url, name, image, file, note }: Fetched): Promise<void> {
   const answer = await sendForFile(url + suffix);
   if (answer) return writeFileSync(image + suffix, await answer.text());
   const isSameBuild = readIfThere(file + provenanceSuffix)?.equals(readIfThere(image + provenanceSuffix) ?? noBytes);

@@ -1,4 +1,3 @@
-import type * as attestations from "#storage/attestations";
 import type * as buildQueue from "#storage/build-queue";
 import type * as builds from "#storage/builds";
 import type * as buildsOfAppliance from "#storage/builds-of-appliance";
@@ -40,7 +39,6 @@ const address = { username: "tux", applianceId: it };
 const comment = { applianceId: it, accountId: own, parentId: 1, text: "" };
 
 export const ofBuilds = {
-  attestations: { listAttestedBuilds: [[{ after: 0, limit: 10 }]] } satisfies Calls<typeof attestations>,
   "build-queue": {
     countQueuedBefore: [[2]],
     listQueued: [[{ limit: 10 }], [{ after: { isBackground: true, turn: 1, id: 1 }, limit: 10 }]],

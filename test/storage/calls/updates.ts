@@ -1,5 +1,6 @@
 import type * as advisoryChanges from "#storage/advisory-changes";
 import type * as advisories from "#storage/advisories";
+import type * as attestations from "#storage/attestations";
 import type * as exploitedAdvisories from "#storage/exploited-advisories";
 import type * as imageAdvisories from "#storage/image-advisories";
 import type * as imagePackages from "#storage/image-packages";
@@ -55,6 +56,7 @@ export const ofUpdates = {
     listChangedPackages: [[1]],
     deleteChanges: [[1]],
   } satisfies Calls<typeof advisoryChanges>,
+  attestations: { listAttestedBuilds: [[{ after: 0, limit: 10 }]] } satisfies Calls<typeof attestations>,
   "exploited-advisories": {
     saveExploited: [[["CVE-2026-1"]]],
     exploitedAmong: [[["CVE-2026-1"]]],
